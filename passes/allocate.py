@@ -39,7 +39,7 @@ _WAITS = {CopyWaitOp: Completion.CP_ASYNC_GROUP, WaitOp: Completion.WGMMA_GROUP}
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveRange:
     """The live range of a tile, or of the mbarriers of a pipeline.
 
     Attributes:
@@ -59,11 +59,11 @@ class Live:
     first_user: Op | None = None
     last_user: Op | None = None
 
-    def overlaps(self, other: "Live") -> bool:
+    def overlaps(self, other: "LiveRange") -> bool:
         """Whether both are live at some op."""
         return self.first <= other.last and other.first <= self.last
 
-    def is_before(self, other: "Live") -> bool:
+    def is_before(self, other: "LiveRange") -> bool:
         """Whether its last use comes before the first one of another tile, barriers or not."""
         if self.last_user is None or other.first_user is None:
             return False
@@ -117,7 +117,7 @@ class Allocate(Pass):
                     "smem-allocate{reserved-bytes=...}",
                 )
         live_ranges = _live(function, allocs)
-        placed = _placed(live_ranges, self.reserved_bytes, Live.overlaps)
+        placed = _placed(live_ranges, self.reserved_bytes, LiveRange.overlaps)
         total = _end(placed, self.reserved_bytes)
         try:
             buffers = buffer_bytes(function)
@@ -166,21 +166,21 @@ def _check_calls(module: Module, functions: dict[Op, list[Op]]) -> None:
 
 
 def _placed(
-    live_ranges: list[Live], lowest: int, conflict: Callable[[Live, Live], bool]
-) -> list[tuple[int, Live]]:
+    live_ranges: list[LiveRange], lowest: int, conflict: Callable[[LiveRange, LiveRange], bool]
+) -> list[tuple[int, LiveRange]]:
     """Return the offset of each tile, the largest first; those that conflict share no bytes."""
-    placed: list[tuple[int, Live]] = []
+    placed: list[tuple[int, LiveRange]] = []
     for live in sorted(live_ranges, key=lambda t: -t.size):
         others = [each for each in placed if conflict(each[1], live)]
         placed.append((_fit(live, others, lowest), live))
     return placed
 
 
-def _end(placed: list[tuple[int, Live]], lowest: int) -> int:
+def _end(placed: list[tuple[int, LiveRange]], lowest: int) -> int:
     return max((offset + live.size for offset, live in placed), default=lowest)
 
 
-def _barriers(live_ranges: list[Live], lowest: int, limit: int) -> str:
+def _barriers(live_ranges: list[LiveRange], lowest: int, limit: int) -> str:
     """Return which barriers would let the tiles fit; empty if none would."""
     separate = lambda one, other: not (one.is_before(other) or other.is_before(one))  # noqa: E731
     placed = _placed(live_ranges, lowest, separate)
@@ -199,7 +199,7 @@ def _barriers(live_ranges: list[Live], lowest: int, limit: int) -> str:
     return lines
 
 
-def _ordering(live: Live) -> str:
+def _ordering(live: LiveRange) -> str:
     """Return what completes the accesses of a tile for all threads."""
     completions = {effects_of(user).completion for user in _users(live.alloc.tile)}
     waits = [
@@ -215,7 +215,7 @@ def _at(op: Op | None) -> str:
     return f"{op.operation.name} at {format_location(op.location)}"
 
 
-def _fit(live: Live, placed: list[tuple[int, Live]], lowest: int) -> int:
+def _fit(live: LiveRange, placed: list[tuple[int, LiveRange]], lowest: int) -> int:
     """Return the lowest aligned offset at which a tile overlaps no placed tile."""
     offset = _aligned(lowest, live.alignment)
     for start, other in sorted(placed, key=lambda p: p[0]):
@@ -289,7 +289,7 @@ class Timeline:
             operation = operation.parent.operation
 
 
-def _live(function: Op, allocs: list[Op]) -> list[Live]:
+def _live(function: Op, allocs: list[Op]) -> list[LiveRange]:
     """Return the live range of each tile. In a function of several blocks, all ranges are the whole
     function."""
     blocks = list(function.regions[0].blocks)
@@ -299,7 +299,7 @@ def _live(function: Op, allocs: list[Op]) -> list[Live]:
         if not isinstance(alloc, AllocOp):
             # The mbarriers of a pipeline may be used by other CTAs, and until the last thread exits.
             end = timeline.end if timeline else 0
-            found.append(Live(alloc, _bytes_of(alloc), MBARRIER_BYTES, 0, end))
+            found.append(LiveRange(alloc, _bytes_of(alloc), MBARRIER_BYTES, 0, end))
             continue
         layout = layout_of(alloc.tile.type)
         if layout is None:
@@ -318,7 +318,9 @@ def _live(function: Op, allocs: list[Op]) -> list[Live]:
             last = max(map(timeline.end_of, users), default=0)
             outer = sorted(timeline.begin(user) for user in users)
             first_user, last_user = (timeline.op(outer[i]) if outer else None for i in (0, -1))
-        found.append(Live(alloc, layout.size_bytes, alignment, first, last, first_user, last_user))
+        found.append(
+            LiveRange(alloc, layout.size_bytes, alignment, first, last, first_user, last_user)
+        )
     return found
 
 

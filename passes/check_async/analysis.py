@@ -6,16 +6,15 @@ from ...bindings.irtypes import Block, Op
 from ...dialect.ops import SemaphoreArriveOp
 from ...ir.errors import OpError
 from ..order import report
-from ..order.global_memory import GlobalMemory
+from ..order.global_memory import GlobalArrays
 from ..order.needs import Need, Unordered
-from ..order.prove import prove
+from ..order.prove import check_written, prove
 from ..order.translate import translate
-from ..order.written import check_written
 from .check import SEVERAL_BLOCKS, blocks_of, has_pipelines
 from .pipelines import follow_pipelines
-from .pipelines.findings import Ends, Findings
+from .pipelines.findings import Findings, StopOn
 from .pipelines.global_arrays import unordered_accesses
-from .pipelines.kernel import Kernel
+from .pipelines.kernel import KernelAnalysis
 
 
 @dataclass
@@ -49,8 +48,8 @@ class Analyzer:
 
     function: Op
     furthest: int = 1
-    global_memory: GlobalMemory | None = None
-    _kernel: Kernel | None = field(default=None, init=False)
+    global_memory: GlobalArrays | None = None
+    _kernel: KernelAnalysis | None = field(default=None, init=False)
 
     def analyze(self) -> Analysis:
         """Return what is not proven.
@@ -63,7 +62,7 @@ class Analyzer:
             return Analysis(unknown={(self.function, SEVERAL_BLOCKS): None} if blocks else {})
         if not has_pipelines(self.function):
             return self._of_program(blocks)
-        findings = self._follow(blocks[0], Ends.NOT_ORDER)
+        findings = self._follow(blocks[0], StopOn.UNFIXABLE)
         return Analysis(findings.unordered, findings.unknown)
 
     def is_in_order(self) -> bool:
@@ -73,7 +72,7 @@ class Analyzer:
         if len(blocks) != 1 or not has_pipelines(self.function):
             return self.analyze().is_proven
         try:
-            self._follow(blocks[0], Ends.ANY)
+            self._follow(blocks[0], StopOn.UNPROVEN)
         except OpError:
             return False
         return True
@@ -83,10 +82,10 @@ class Analyzer:
         if self._kernel is not None:
             self._kernel.change(op)
 
-    def _follow(self, block: Block, ends: Ends) -> Findings:
+    def _follow(self, block: Block, ends: StopOn) -> Findings:
         """Return what is found in a function with pipelines or partitions."""
         findings = Findings(ends)
-        self._kernel = self._kernel or Kernel(self.function, block, self.furthest)
+        self._kernel = self._kernel or KernelAnalysis(self.function, block, self.furthest)
         follow_pipelines(self._kernel, findings)
         if self.global_memory is not None:
             for write, read in unordered_accesses(self.global_memory, self.function):
@@ -107,7 +106,7 @@ class Analyzer:
         return Analysis(list(unordered.values()), unknown)
 
 
-def analyze(function: Op, global_memory: GlobalMemory | None = None) -> Analysis:
+def analyze(function: Op, global_memory: GlobalArrays | None = None) -> Analysis:
     """Return what is not proven about a function; arguments as for `Analyzer`.
 
     Raises:
@@ -119,7 +118,7 @@ def analyze(function: Op, global_memory: GlobalMemory | None = None) -> Analysis
 def _refusal(write: Op) -> str:
     """Return why a read of an array in a kernel with partitions is not put in order."""
     return (
-        f"it reads an array that the {report.at(write)} writes; in kernels with pipelines or partitions "
-        f"put {SemaphoreArriveOp.OPERATION_NAME} or a barrier between them, and let each warpgroup read "
-        "rows that it writes itself"
+        f"it reads an array that the {report.label(write)} writes; in kernels with pipelines or "
+        f"partitions put {SemaphoreArriveOp.OPERATION_NAME} or a barrier between them, and let each "
+        "warpgroup read rows that it writes itself"
     )

@@ -9,17 +9,14 @@ from ...dialect.smem import Smem
 from ...ir.errors import OpError
 from ...ir.walk import holds, walk
 from ..order import report
-from ..order.program import Program
-from ..order.prove import Proof, prove, refute
+from ..order.program import StepProgram
+from ..order.prove import Proof, check_written, prove, refute, unwritten
 from ..order.translate import translate
-from ..order.written import check_written, unwritten
 from .assumptions import check_assumptions
 from .bounds import check_bounds
 from .cta_pairs import check_cta_pairs
-from .order import check_order
 from .pipelines import check_pipelines
-from .reductions import check_reductions
-from .warpgroups import check_warpgroups
+from .warpgroups import check_order, check_reductions, check_warpgroups
 
 #: Why a function is not followed.
 SEVERAL_BLOCKS = "the function has several blocks"
@@ -82,7 +79,7 @@ def _remark_blocks(function: Op) -> None:
     remark(function.location, f"{report.NOT_PROVEN}: {SEVERAL_BLOCKS}")
 
 
-def _unproven(program: Program, proof: Proof) -> dict[tuple[Op, str], str]:
+def _unproven(program: StepProgram, proof: Proof) -> dict[tuple[Op, str], str]:
     """Return what is not proven to be in order, once for each op and reason."""
     found = {
         (op, reason): f"{report.NOT_PROVEN}: {reason}"
@@ -91,7 +88,7 @@ def _unproven(program: Program, proof: Proof) -> dict[tuple[Op, str], str]:
     for reader, allocation in unwritten(program):
         reason = "no copy of this function writes it"
         found[reader.op, reason] = (
-            f"cannot prove that the {report.at(allocation.op)} is written: {reason}"
+            f"cannot prove that the {report.label(allocation.op)} is written: {reason}"
         )
     for hazard in proof.hazards:
         found.setdefault((report.op_of(hazard), report.reason(hazard)), report.remark(hazard))

@@ -8,11 +8,9 @@ from typing import Any
 from ...bindings.irtypes import Op
 from ...bindings.mlir import ir
 from ...ir.parameters import extent_multiple, extent_name, parameter_name
-from ..order.report import at
-from .facts import predicate_of
-from .intervals import Interval, Intervals
-from .polynomials import Polynomial, Symbol, Term
-from .symbols import SymbolTable
+from ..order.report import label
+from .intervals import Interval, Intervals, predicate_of
+from .polynomials import Polynomial, Symbol, SymbolTable, Term
 
 #: How many numbers are tried as a bound.
 _TRIED = 8
@@ -44,7 +42,7 @@ _FUNCTIONS = {
 }
 
 
-class Description:
+class PolynomialPrinter:
     """Writes polynomials of a function as Python does.
 
     Args:
@@ -169,7 +167,7 @@ class Description:
         if kind == "value" and isinstance(of[0], ir.Value):
             owner = of[0].owner
             if not isinstance(owner, ir.Block):
-                return f"the {at(owner)}"
+                return f"the {label(owner)}"
             if owner.owner.operation == self._function:
                 return parameter_name(self._function, of[0].arg_number)
         return f"{kind} {of[0]}" if kind.startswith("gpu.") else None

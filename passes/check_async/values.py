@@ -1,5 +1,7 @@
 """Symbolic evaluation of a kernel's integers to polynomials."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from ...bindings.irtypes import Attribute, Block, Op, Value
@@ -13,12 +15,154 @@ from ...ir.kernel import block_size
 from ...ir.op_address import OpIdentity, op_address
 from ...ir.parameters import extent_multiple
 from ...layout.fragments import WARPGROUP, WARPS
-from ..order.memrefs import is_constant_argument
-from .arithmetic import exact_result, lowest_result
-from .polynomials import Divergence, Polynomial, Symbol, number, variable
-from .substitution import Substitution
-from .sums import SUM, Sums
-from .symbols import SymbolTable
+from ..order.effects import is_constant_argument
+from .polynomials import (
+    MINIMA,
+    Divergence,
+    Polynomial,
+    Substitution,
+    Symbol,
+    SymbolTable,
+    number,
+    variable,
+)
+
+#: Ops whose result is 0 or more.
+_NATURAL = ("arith.remui", "arith.divui", "arith.ceildivui", "arith.minui", "arith.maxui")
+
+#: Ops that divide, with their results for known natural numbers.
+_DIVISIONS: dict[str, Callable[[int, int], int]] = {
+    "arith.divui": lambda x, by: x // by,
+    "arith.ceildivui": lambda x, by: -(-x // by),
+    "arith.remui": lambda x, by: x % by,
+}
+
+
+def exact_result(name: str, operands: tuple[Polynomial, ...]) -> Polynomial | None:
+    """Return the result of an op that divides by a number a multiple of it and a known remainder; None
+    for others."""
+    by = operands[-1].constant
+    if name not in _DIVISIONS or not by:
+        return None
+    if by == 1:
+        return number(0) if name == "arith.remui" else operands[0]
+    quotient, remainder = operands[0].divided(by)
+    if remainder is None or quotient.lower_bound is None or quotient.lower_bound < 0:
+        return None
+    whole = number(0) if name == "arith.remui" else quotient
+    return whole + number(_DIVISIONS[name](remainder, by))
+
+
+def lowest_result(name: str, operands: tuple[Polynomial, ...]) -> int | None:
+    """Return a number that an op's result is not below; None if none is known."""
+    bounds = [x.lower_bound for x in operands]
+    known = [x for x in bounds if x is not None]
+    by, lowest = operands[-1].constant, 0 if name in _NATURAL else None
+    if name in _DIVISIONS and name != "arith.remui" and by and bounds[0] is not None:
+        return max(_DIVISIONS[name](bounds[0], by), 0)
+    if name == "arith.maxui":
+        return max([0, *known])
+    if name == "arith.maxsi":
+        return max(known, default=None)
+    if name in MINIMA and len(known) == len(bounds):
+        return max(min(known), 0) if lowest is not None else min(known)
+    return lowest
+
+
+#: The name of a symbol that is a sum; its operands are the term and the number of iterations.
+SUM = "sum"
+
+#: How many last terms of a sum stand apart: the sum after the next iteration is this one and a term.
+_APART = 4
+
+#: Replaces a symbol in a polynomial; returns None if the result is not known.
+Replace = Callable[[Polynomial, Symbol, Polynomial], Polynomial | None]
+
+
+class Sums:
+    """The sums of a function. Loops whose terms are computed alike have equal sums, in all partitions.
+
+    Args:
+        symbols: the symbols of the function.
+        replaced: replaces a symbol in a polynomial.
+    """
+
+    def __init__(self, symbols: SymbolTable, replaced: Replace) -> None:
+        self._symbols = symbols
+        self._replaced = replaced
+        self._depths: dict[Symbol, int] = {}
+
+    def over(self, grown: Polynomial, number_of: Symbol, count: Polynomial) -> Polynomial | None:
+        """Return what the first iterations of a loop add together.
+
+        Args:
+            grown: what an iteration adds.
+            number_of: the number of that iteration.
+            count: how many iterations.
+
+        Returns:
+            The sum; None if an iteration adds what does not follow from its number.
+        """
+        depth = self._depth(grown) + 1
+        term = self._replaced(grown, number_of, variable(self._iteration(depth)))
+        if term is None or number_of.varies & term.varies:
+            return None
+        return self.of(term, count, depth)
+
+    def _iteration(self, depth: int) -> Symbol:
+        """Return what stands for the number of an iteration in a term with sums up to a depth.
+
+        It changes with nothing else. Those of the sums in a term are others, so they are never confused.
+        """
+        return self._symbols.of((SUM, depth), by=f"iteration {depth}", lower_bound=0)
+
+    def _depth(self, polynomial: Polynomial) -> int:
+        """Return how deep the sums in a polynomial are nested; 0 if there are none."""
+        for symbol in polynomial.symbols:
+            if symbol not in self._depths:
+                inner = max(map(self._depth, symbol.operands), default=0)
+                self._depths[symbol] = max(inner, int(symbol.more) if symbol.name == SUM else 0)
+        return max((self._depths[symbol] for symbol in polynomial.symbols), default=0)
+
+    def of(self, term: Polynomial, count: Polynomial, depth: int) -> Polynomial:
+        """Return the sum of a term over the first iterations.
+
+        Args:
+            term: what an iteration adds, by its number: a symbol for that depth.
+            count: how many iterations.
+            depth: more than that of sums in the term.
+        """
+        iteration = self._iteration(depth)
+        last = dict(count.terms).get((), 0)
+        if 0 < last <= _APART:
+            before = count - number(last)
+            found = self.of(term, before, depth)
+            for i in range(last):
+                further = self._replaced(term, iteration, before + number(i))
+                if further is None:
+                    break
+                found = found + further
+            else:
+                return found
+        if -_APART <= last < 0:
+            # The terms between are not in it.
+            later = count - number(last)
+            terms = [self._replaced(term, iteration, count + number(i)) for i in range(-last)]
+            known = [each for each in terms if each is not None]
+            if later.terms and len(known) == len(terms):
+                return sum((each * number(-1) for each in known), self.of(term, later, depth))
+        if count.constant == 0:
+            return number(0)
+        operands, least = (term, count), term.lower_bound
+        symbol = self._symbols.of(
+            (SUM, str(depth), operands),
+            operands,
+            max(x.divergence for x in operands),
+            0 if least is not None and least >= 0 else None,
+            bound=iteration,
+        )
+        return variable(symbol)
+
 
 #: Ops whose result is their operand.
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extui")
@@ -37,7 +181,7 @@ TRIPS = "trips"
 _CTA_IDS = ("gpu.block_id", "gpu.cluster_block_id")
 
 
-class Loop:
+class SymbolicLoop:
     """What is known of an `scf.for`.
 
     Attributes:
@@ -54,7 +198,7 @@ class Loop:
         self.bounds = bounds
 
 
-class Values:
+class SymbolicValues:
     """The polynomials of a function's index values.
 
     The same computation has the same polynomial in all partitions, so they can be compared. `symbols` has
@@ -66,7 +210,7 @@ class Values:
         self._cluster = cluster_size(function)
         self._known: dict[Value, Polynomial] = {}
         self.symbols = SymbolTable()
-        self._loops: dict[OpIdentity, Loop] = {}
+        self._loops: dict[OpIdentity, SymbolicLoop] = {}
         #: The values whose growth in a loop is being computed, by the loop and their position.
         self._growing: set[tuple[int, int]] = set()
         self._substitutions: dict[tuple[Symbol, Polynomial], Substitution] = {}
@@ -96,7 +240,7 @@ class Values:
             self._known[value] = self._evaluated(value)
         return self._known[value]
 
-    def loop(self, op: Op) -> Loop:
+    def loop(self, op: Op) -> SymbolicLoop:
         """Return what is known of an `scf.for`."""
         identity = OpIdentity.of(op)
         if identity not in self._loops:
@@ -110,7 +254,7 @@ class Values:
                 same_in_pair=all(x.same_in_pair for x in bounds),
                 same_in_cluster=all(x.same_in_cluster for x in bounds),
             )
-            self._loops[identity] = Loop(count, self._trips(lower, upper, step), bounds)
+            self._loops[identity] = SymbolicLoop(count, self._trips(lower, upper, step), bounds)
         return self._loops[identity]
 
     def warpgroup(self, partition: PartitionOp) -> Symbol:

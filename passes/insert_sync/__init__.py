@@ -1,13 +1,17 @@
 """`smem-insert-sync`: inserts what puts accesses of tiles in the order of the program."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
+from ...bindings.diagnostics import remark
 from ...bindings.irtypes import Module, Op
 from ...ir.kernel import functions_of
+from ...ir.walk import walk
 from ..driver.base import Pass, option
+from ..order.report import label
 from .accumulators import put_in_flight
-from .explain import explain
-from .inserted import Registry
+from .inserted import InsertedOp, InsertedOps
 from .insertion import Insertion
 from .minimize import minimize
 
@@ -34,7 +38,7 @@ class InsertSync(Pass):
                 explain(function, inserted)
 
 
-def insert(function: Op) -> Registry:
+def insert(function: Op) -> InsertedOps:
     """Put the accesses of a function in the order of its ops; return the ops that were inserted.
 
     Raises:
@@ -49,3 +53,26 @@ def insert(function: Op) -> Registry:
         minimize(insertion)
     insertion.inserted.questions = insertion.questions
     return insertion.inserted
+
+
+def explain(function: Op, inserted: InsertedOps) -> None:
+    """Emit a remark for each op that was inserted into a function, in the order of the ops; the remark is
+    at the op before which it is."""
+    places = {op.operation: i for i, op in enumerate(walk(function))}
+    for each in sorted(inserted, key=lambda each: places[each.op.operation]):
+        remark(each.op.location, f"inserted {_name(each)}: {_reason(each)}")
+
+
+def _name(each: InsertedOp) -> str:
+    kind = each.kind._replace(elected=False, pending=None)
+    pending = "" if each.pending is None else f" with pending = {each.pending}"
+    return f"{kind}{pending}"
+
+
+def _reason(each: InsertedOp) -> str:
+    if each.reader is not None:
+        return f"the {label(each.reader)} reads the accumulator"
+    pairs = {(order.earlier, order.op): None for order in each.orders}
+    (earlier, later), *others = pairs
+    more = f", and {len(others)} more" if others else ""
+    return f"the {label(earlier)} is over before the {label(later)}{more}"

@@ -14,8 +14,8 @@ from ...dialect.ops.wait import mma_after
 from ...dialect.types import FragmentType, is_accumulator, is_in_flight, with_state
 from ...ir.walk import walk
 from ..order.needs import Need
-from .inserted import Inserted
-from .places import ancestor_in, is_argument, ops_of
+from .inserted import InsertedOp
+from .insertion_points import ancestor_in, is_argument, ops_of
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class _Carried:
         return self.loop.results[self.position]
 
 
-def put_in_flight(function: Op) -> list[Inserted]:
+def put_in_flight(function: Op) -> list[InsertedOp]:
     """Give mma that result in readable accumulators results in flight, and insert what waits for these.
 
     Returns:
@@ -81,7 +81,7 @@ def _put_in_flight(value: Value) -> None:
             use.owner.result.set_type(value.type)
 
 
-def _wait_before(reader: Op, value: Value) -> Inserted:
+def _wait_before(reader: Op, value: Value) -> InsertedOp:
     """Insert the wait by which an accumulator becomes readable for an op and all later ones."""
     uses = [(use.owner, use.operand_number) for use in value.uses]
     with ir.InsertionPoint(reader), reader.location:
@@ -91,7 +91,7 @@ def _wait_before(reader: Op, value: Value) -> Inserted:
         owner.operands[number] = made.result
         if isinstance(owner, ScaleDOp):
             owner.result.set_type(made.result.type)
-    return Inserted(made.operation, Need(WaitOp, 0), reader=reader)
+    return InsertedOp(made.operation, Need(WaitOp, 0), reader=reader)
 
 
 # Which accumulators can stay in flight.

@@ -1,13 +1,16 @@
-"""Changes of a function: each is made in the IR, and told to what keeps track of it."""
+"""Edits of a function: each changes the IR, and notifies what keeps track of it."""
 
 from __future__ import annotations
 
-from ...bindings.irtypes import Op
-from ..order.function_ops import FunctionOps
-from .in_flight import InFlight
-from .inserted import Inserted
-from .places import Place, entry_at
-from .proof import Proof
+from functools import cmp_to_key
+
+from ...bindings.irtypes import Block, Op, Value
+from ...dialect.ops import ScaleDOp
+from ...dialect.types import FragmentType, is_in_flight
+from ..order.function_ops import FunctionOps, following
+from .inserted import InsertedOp
+from .insertion_points import InsertionPoint, entry_at, is_argument, user_in
+from .prover import Prover
 
 
 class Edits:
@@ -21,57 +24,119 @@ class Edits:
         in_flight: the accumulators in flight.
     """
 
-    def __init__(self, ops: FunctionOps, proof: Proof) -> None:
+    def __init__(self, ops: FunctionOps, proof: Prover) -> None:
         self.ops = ops
         self.in_flight = InFlight(ops)
         self.proof = proof
 
-    def add(self, op: Op, place: Place) -> None:
+    def add(self, op: Op, place: InsertionPoint) -> None:
         """Note an op that was built at a place."""
         entry = self.ops.insert(op, entry_at(self.ops, place))
         self.proof.insert(entry)
         for value in op.results:
             self.in_flight.add(value)
 
-    def take_out(self, op: Op) -> Place:
+    def take_out(self, op: Op) -> InsertionPoint:
         """Take out an op, which can come back; return where it was."""
         place = self.place_of(op)
         self._remove(op)
         op.detach_from_parent()
         return place
 
-    def put_back(self, op: Op, place: Place) -> None:
+    def put_back(self, op: Op, place: InsertionPoint) -> None:
         """Insert an op that was taken out."""
         place.insert(op)
         self.add(op, place)
 
-    def move(self, op: Op, place: Place) -> None:
+    def move(self, op: Op, place: InsertionPoint) -> None:
         """Move an op to a place, which is at another op."""
         self._remove(op)
         place.move(op)
         self.add(op, place)
 
-    def erase(self, inserted: Inserted) -> None:
+    def erase(self, inserted: InsertedOp) -> None:
         """Take out an op that was inserted for good."""
         whole = inserted.whole
         self._remove(whole)
         self.ops.forget(whole)
         inserted.erase()
 
-    def set_pending(self, inserted: Inserted, pending: int) -> None:
+    def set_pending(self, inserted: InsertedOp, pending: int) -> None:
         """Let a wait leave as many groups pending."""
         inserted.pending = pending
         self.proof.set_pending(self.ops.entry(inserted.op), pending)
 
-    def place_of(self, op: Op) -> Place:
+    def place_of(self, op: Op) -> InsertionPoint:
         """Return where an op is: there it comes back after it was moved or taken out."""
         entry = self.ops.entry(op)
         if entry.next.op is not None:
-            return Place(entry.next.op)
-        return Place(entry.previous.op, is_after=True)
+            return InsertionPoint(entry.next.op)
+        return InsertionPoint(entry.previous.op, is_after=True)
 
     def _remove(self, op: Op) -> None:
         for value in op.results:
             self.in_flight.remove(value)
         entry = self.ops.remove(op)
         self.proof.remove(entry)
+
+
+class InFlight:
+    """The accumulators in flight of a function.
+
+    Args:
+        ops: the function's ops.
+    """
+
+    def __init__(self, ops: FunctionOps) -> None:
+        self._ops = ops
+        self._values: dict[Block, list[Value]] = {}
+
+    def values_at(self, place: InsertionPoint) -> list[Value]:
+        """Return the accumulators that are in flight at a place, the latest one first."""
+        values = [value for value in self._of(place.block) if _is_in_flight_at(value, place)]
+        return sorted(values, key=cmp_to_key(_latest_first))
+
+    def add(self, value: Value) -> None:
+        """Note the result of an op that was inserted."""
+        if _is_accumulator_in_flight(value):
+            self._of(value.owner.operation.block).append(value)
+
+    def remove(self, value: Value) -> None:
+        """Note that the op of a value goes from its block."""
+        if _is_accumulator_in_flight(value):
+            self._of(value.owner.operation.block).remove(value)
+
+    def _of(self, block: Block) -> list[Value]:
+        if block not in self._values:
+            results = [x for op in following(self._ops.end(block)) for x in op.results]
+            values = [*block.arguments, *results]
+            self._values[block] = [x for x in values if _is_accumulator_in_flight(x)]
+        return self._values[block]
+
+
+def _is_accumulator_in_flight(value: Value) -> bool:
+    if not isinstance(value.type, FragmentType) or not is_in_flight(value.type):
+        return False
+    return is_argument(value) or value.owner.operation.name != ScaleDOp.OPERATION_NAME
+
+
+def _is_in_flight_at(value: Value, place: InsertionPoint) -> bool:
+    maker = None if is_argument(value) else value.owner.operation
+    user = user_in(place.block, value)
+    return (maker is None or _is_before(maker, place)) and not (user and _is_before(user, place))
+
+
+def _is_before(op: Op, place: InsertionPoint) -> bool:
+    return (place.is_after and op == place.op) or op.is_before_in_block(place.op)
+
+
+def _latest_first(one: Value, other: Value) -> int:
+    """Order values as the ops of one block make them, the latest first; arguments come last."""
+    if is_argument(one) or is_argument(other):
+        if is_argument(one) and is_argument(other):
+            return other.arg_number - one.arg_number
+        return 1 if is_argument(one) else -1
+    maker, other_maker = one.owner.operation, other.owner.operation
+    if maker == other_maker:
+        return other.result_number - one.result_number
+    return 1 if maker.is_before_in_block(other_maker) else -1

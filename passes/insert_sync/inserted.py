@@ -20,8 +20,8 @@ from ...dialect.ops import (
 from ...dialect.types import is_in_flight
 from ...ir.barriers import is_cta_barrier
 from ...ir.op_address import op_address
-from ..order.needs import RANKS, Need, Unordered
-from .places import Place
+from ..order.needs import SYNC_ORDER, Need, Unordered
+from .insertion_points import InsertionPoint
 
 #: The ops that close a group of asynchronous copies, and the barriers.
 COMMITS = (CopyCommitOp, TmaCommitOp)
@@ -29,7 +29,7 @@ BARRIERS = (None, WarpgroupBarrierOp)
 
 
 @dataclass(eq=False)
-class Inserted:
+class InsertedOp:
     """An op that was inserted.
 
     Attributes:
@@ -72,7 +72,7 @@ class Inserted:
         self.whole.erase()
 
 
-class Registry:
+class InsertedOps:
     """The ops that were inserted, in the order in which they were.
 
     Args:
@@ -82,42 +82,42 @@ class Registry:
         questions: how often accesses were followed for them.
     """
 
-    def __init__(self, readers: list[Inserted]) -> None:
+    def __init__(self, readers: list[InsertedOp]) -> None:
         self.questions = 0
-        self._all: list[Inserted] = []
-        self._by_op: dict[int, Inserted] = {}
+        self._all: list[InsertedOp] = []
+        self._by_op: dict[int, InsertedOp] = {}
         for each in readers:
             self.append(each)
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def __iter__(self) -> Iterator[Inserted]:
+    def __iter__(self) -> Iterator[InsertedOp]:
         return iter(self._all)
 
-    def of(self, op: Op) -> Inserted | None:
+    def of(self, op: Op) -> InsertedOp | None:
         """Return what an op, or the `smem.elect` that was inserted around one, is; None if it was not
         inserted."""
         return self._by_op.get(op_address(op))
 
-    def append(self, each: Inserted) -> None:
+    def append(self, each: InsertedOp) -> None:
         """Add an op."""
         self._all.append(each)
         self._by_op[op_address(each.whole)] = each
 
-    def remove(self, each: Inserted) -> None:
+    def remove(self, each: InsertedOp) -> None:
         """Take out an op, while it still is."""
         self._all.remove(each)
         del self._by_op[op_address(each.whole)]
 
-    def since(self, count: int) -> list[Inserted]:
+    def since(self, count: int) -> list[InsertedOp]:
         """Return the ops but for the first `count`."""
         return self._all[count:]
 
 
 def build(
-    need: Need, place: Place, value: Value | None = None, elected_as: ElectOp | None = None
-) -> Inserted:
+    need: Need, place: InsertionPoint, value: Value | None = None, elected_as: ElectOp | None = None
+) -> InsertedOp:
     """Insert an op that is needed.
 
     Args:
@@ -127,20 +127,20 @@ def build(
         elected_as: for a wait in an `smem.elect` of its own, one with the same threads.
     """
     need = need._replace(elected=elected_as is not None)
-    with place.insertion_point, place.op.location:
+    with place.ir_point, place.op.location:
         if need.op is None:
-            return Inserted(gpu.barrier().operation, need)
+            return InsertedOp(gpu.barrier().operation, need)
         if need.op is WaitOp:
             assert value is not None
-            return Inserted(_wait(value, need), need)
+            return InsertedOp(_wait(value, need), need)
         warpgroups = need.warpgroups if need.warpgroups > 1 else None
         attributes = {"pending": need.pending, "read": need.read, "warpgroups": warpgroups}
         if elected_as is None:
-            return Inserted(create(need.op, **attributes).operation, need)
+            return InsertedOp(create(need.op, **attributes).operation, need)
         scope, warp = elected_as.scope.value, elected_as.warp or None
         made = create(ElectOp, regions=1, scope=scope, warp=warp)
         with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
-            return Inserted(create(need.op, **attributes).operation, need)
+            return InsertedOp(create(need.op, **attributes).operation, need)
 
 
 def _wait(value: Value, need: Need) -> Op:
@@ -153,10 +153,10 @@ def _wait(value: Value, need: Need) -> Op:
 
 
 def kind_of(op: Op) -> type[SmemOp] | str | None:
-    """Return the key in `RANKS` of an op that orders accesses; "" of another op."""
+    """Return the key in `SYNC_ORDER` of an op that orders accesses; "" of another op."""
     if is_cta_barrier(op):
         return None
-    return type(op.opview) if type(op.opview) in RANKS else ""
+    return type(op.opview) if type(op.opview) in SYNC_ORDER else ""
 
 
 def is_barrier(op: Op) -> bool:

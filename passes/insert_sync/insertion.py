@@ -1,35 +1,40 @@
-"""Inserts what puts accesses in order, one pair of accesses after the other."""
+"""Insert what puts accesses in order, one pair of accesses after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
 
-from ...bindings.irtypes import Op
+from ...bindings.irtypes import Op, Value
 from ...dialect.effects import Completion
-from ...dialect.ops import (
-    AllocOp,
-    FenceOp,
-    TmaWaitOp,
-    ViewOp,
-    WaitOp,
-    WarpgroupBarrierOp,
-)
+from ...dialect.op import SmemOp
+from ...dialect.ops import AllocOp, FenceOp, TmaWaitOp, ViewOp, WaitOp, WarpgroupBarrierOp
+from ...dialect.ops.wait import mma_after
 from ...dialect.smem import Smem
 from ...dialect.types import shape_of
 from ...ir.errors import OpError
 from ...ir.walk import gather
 from ..order.function_ops import FunctionOps, following, preceding
-from ..order.global_memory import GlobalMemory
-from ..order.needs import CTA_BARRIER, Need, Unordered
+from ..order.global_memory import GlobalArrays
+from ..order.hazards import Origin
+from ..order.needs import CTA_BARRIER, SYNC_ORDER, Need, Unordered
 from .edits import Edits
-from .groups import end_of_copies
-from .inserted import BARRIERS, COMMITS, Inserted, Registry, build, is_barrier, provides
-from .places import (
-    Place,
+from .inserted import (
+    BARRIERS,
+    COMMITS,
+    InsertedOp,
+    InsertedOps,
+    build,
+    is_barrier,
+    kind_of,
+    provides,
+)
+from .insertion_points import (
+    InsertionPoint,
     ancestor_in,
     elect_around,
     end_of,
+    end_of_copies,
     end_of_threads,
     entry_at,
     gap_between,
@@ -39,8 +44,7 @@ from .places import (
     user_in,
     whole_warpgroups,
 )
-from .proof import REFUSED, WholeFunction, proof_of
-from .trial import Trial
+from .prover import REFUSED, Prover, WholeFunctionProver, prover_of
 
 #: What completes accesses in groups.
 _GROUPS = (Completion.CP_ASYNC_GROUP, Completion.BULK_GROUP, Completion.WGMMA_GROUP)
@@ -66,13 +70,13 @@ class Insertion:
         OpError: if the function breaks a rule that no order of accesses mends.
     """
 
-    def __init__(self, function: Op, readers: list[Inserted]) -> None:
+    def __init__(self, function: Op, readers: list[InsertedOp]) -> None:
         self._function = function
-        self._global_memory = GlobalMemory(function)
+        self._global_memory = GlobalArrays(function)
         self.furthest = _furthest(function)
-        self.inserted = Registry(readers)
+        self.inserted = InsertedOps(readers)
         self._ops = FunctionOps(function)
-        self.proof = proof_of(function, self._ops, self.furthest, self._global_memory)
+        self.proof = prover_of(function, self._ops, self.furthest, self._global_memory)
         self.edits = Edits(self._ops, self.proof)
         self._questions_before = 0
         #: What was not known once all that is missing between two accesses was there.
@@ -98,10 +102,10 @@ class Insertion:
 
     def check_whole(self) -> bool:
         """Ask about the function as a whole from now on; return whether it is proven."""
-        if isinstance(self.proof, WholeFunction):
+        if isinstance(self.proof, WholeFunctionProver):
             return True
         self._questions_before = self.proof.questions
-        self.proof = WholeFunction(self._function, self.furthest, self._global_memory)
+        self.proof = WholeFunctionProver(self._function, self.furthest, self._global_memory)
         self.edits.proof = self.proof
         return self.proof.are_in_order([])
 
@@ -111,7 +115,9 @@ class Insertion:
         Raises:
             OpError: if it is closed already, but not on every path.
         """
-        place = Place(end_of_copies(unordered.earlier, unordered.op, self._ops), is_after=True)
+        place = InsertionPoint(
+            end_of_copies(unordered.earlier, unordered.op, self._ops), is_after=True
+        )
         following = self._ops.after(place.op)
         if following is not None and provides(following, need):
             raise OpError(unordered.op, f"{REFUSED}: {unordered.message}")
@@ -135,7 +141,7 @@ class Insertion:
         op, reason = self._unknown or (unordered.op, unordered.message)
         raise OpError(op, f"{REFUSED}: {reason}")
 
-    def _places(self, unordered: Unordered, earlier: Op) -> Iterator[Place]:
+    def _places(self, unordered: Unordered, earlier: Op) -> Iterator[InsertionPoint]:
         """Yield where what is missing can come, the best place first.
 
         A barrier that is there already can order the accesses too, if what they wait for comes before
@@ -146,23 +152,23 @@ class Insertion:
         gap = self._gap(unordered, earlier)
         orders_threads = any(need.op in BARRIERS or need.op is FenceOp for need in needs)
         if orders_threads and not all(need.op in BARRIERS for need in needs):
-            yield from map(Place, self._barriers_around(gap, earlier))
+            yield from map(InsertionPoint, self._barriers_around(gap, earlier))
         yield gap
         if unordered.op.operation in outwards(earlier) and unordered.op.operation != earlier:
             # What closes the group may come after the threads that store.
             yield end_of(unordered.op.regions[0].blocks[0])
-        if any(need.op is WaitOp for need in needs) and not self.edits.in_flight.at(gap):
+        if any(need.op is WaitOp for need in needs) and not self.edits.in_flight.values_at(gap):
             # No accumulator is in flight there; one is where the mma is.
             user = user_in(earlier.block, earlier.results[0])
-            yield Place(user) if user else end_of(earlier.block)
+            yield InsertionPoint(user) if user else end_of(earlier.block)
         # In a loop around the access, there may be a wait that is not before the loop.
         if gap.op in outwards(unordered.op) and not gap.is_after:
             around = list(
                 takewhile(lambda op: op != gap.op, outwards(whole_warpgroups(unordered.op)))
             )
-            yield from (Place(op) for op in around[::-1])
+            yield from (InsertionPoint(op) for op in around[::-1])
 
-    def _barriers_around(self, gap: Place, earlier: Op) -> list[Op]:
+    def _barriers_around(self, gap: InsertionPoint, earlier: Op) -> list[Op]:
         """Return the barriers of a block that may be between two accesses: those before a place, the
         latest first, then those of the next iteration of a loop, the latest first."""
         entry = entry_at(self._ops, gap)
@@ -173,7 +179,7 @@ class Insertion:
         after = [gap.op, *following(self._ops.entry(gap.op))] if not gap.is_after else []
         return [*filter(is_barrier, [*before, *after[::-1]])]
 
-    def _gap(self, unordered: Unordered, earlier: Op) -> Place:
+    def _gap(self, unordered: Unordered, earlier: Op) -> InsertionPoint:
         """Return the latest place that separates two accesses on every path."""
         later = unordered.op.operation
         if later in outwards(earlier) and later.name == "scf.for":
@@ -189,7 +195,7 @@ class Insertion:
             return gap_between(earlier, later)
         return gap_between(whole_warpgroups(earlier), whole_warpgroups(later))
 
-    def _try(self, unordered: Unordered, place: Place) -> bool:
+    def _try(self, unordered: Unordered, place: InsertionPoint) -> bool:
         """Insert at a place what is missing between two accesses; return whether they are then in
         order. If not, nothing is inserted."""
         trial = Trial(self.edits, self.proof, self.inserted, unordered)
@@ -237,3 +243,137 @@ def _furthest(function: Op) -> int:
     ops, allocations = gather(function, grouped, [AllocOp, ViewOp])
     stages = [shape_of(op.tile.type)[0] for op in allocations if len(shape_of(op.tile.type)) > 2]
     return min(2 + len(ops) + max(stages, default=1), _FURTHEST)
+
+
+class Trial:
+    """What is tried for two accesses: ops that are inserted, and waits that leave less pending.
+
+    Args:
+        edits: changes the function.
+        proof: what is asked about it.
+        inserted: the ops that were inserted before; those of this trial are added at its end.
+        unordered: the two accesses.
+
+    Attributes:
+        lowers: whether a wait that was inserted before leaves less pending than it did.
+    """
+
+    def __init__(
+        self, edits: Edits, proof: Prover, inserted: InsertedOps, unordered: Unordered
+    ) -> None:
+        self._edits = edits
+        self._proof = proof
+        self._all = inserted
+        self._count = len(inserted)
+        self._unordered = unordered
+        #: Waits that the trial changes, with what they left pending; None for those that it inserts.
+        self._before: dict[InsertedOp, int | None] = {}
+        #: Waits that have moved from where a later reader needs them, with where they were.
+        self._moved: list[tuple[Op, InsertionPoint]] = []
+        self._passing: list[list[Origin]] = []
+        #: What was provided; of barriers of warpgroups, for how many of these.
+        self._provided: dict[type[SmemOp] | None, int] = {}
+        self.lowers = False
+
+    def has_provided(self, need: Need) -> bool:
+        """Whether a need of its kind was provided; a barrier of the CTA is one of a warpgroup, too."""
+        by_all = need.op is WarpgroupBarrierOp and None in self._provided
+        return by_all or self._provided.get(need.op, 0) >= need.warpgroups
+
+    def provide(self, need: Need, place: InsertionPoint) -> bool:
+        """Provide what is needed at a place; return whether that is possible.
+
+        Ops that order accesses stand together, in the order of `SYNC_ORDER`; one that is there is not
+        repeated.
+        """
+        before = self._provided.get(need.op, 0)
+        self._provided[need.op] = max(before, need.warpgroups)
+        point = place
+        for op in preceding(entry_at(self._edits.ops, place)):
+            found = self._all.of(op)
+            kind = kind_of(found.op if found else op)
+            if isinstance(kind, str) or SYNC_ORDER[kind] < SYNC_ORDER[need.op]:
+                break
+            if provides(found.op if found else op, need):
+                if need.pending is None:
+                    return True
+                if found is not None:
+                    self.lowers |= need.pending < (found.pending or 0)
+                    self._lower_to(found, need.pending)
+                    return True
+            point = InsertionPoint(op)
+        return self._insert(need, point)
+
+    def _insert(self, need: Need, place: InsertionPoint) -> bool:
+        value: Value | None = None
+        elected_as = None
+        if need.op is WaitOp:
+            values = self._edits.in_flight.values_at(place)
+            if not values:
+                return False
+            pending = need.pending or 0
+            readers = [self._reader(value, place) for value in values]
+            for value, reader in zip(values, readers, strict=True):
+                if reader is not None and mma_after(value, place.op) >= pending:
+                    self._move(reader, place, pending)
+                    return True
+            # A wait that makes an accumulator readable, and leaves mma pending, comes right after them.
+            free = [v for v, r in zip(values, readers, strict=True) if r is None or not r.pending]
+            if not free:
+                assert readers[0] is not None
+                self._move(readers[0], place, min(pending, mma_after(values[0], place.op)))
+                return True
+            value = free[0]
+        earlier = self._unordered.earlier
+        if need.op is TmaWaitOp and not share_elect(earlier, place.op):
+            elected_as = elect_around(earlier)
+        made = build(need, place, value, elected_as)
+        self._edits.add(made.whole, place)
+        self._all.append(made)
+        self._before[made] = None
+        return True
+
+    def _reader(self, value: Value, place: InsertionPoint) -> InsertedOp | None:
+        """Return the inserted wait by which a later op reads an accumulator in flight."""
+        user = user_in(place.block, value)
+        reader = None if user is None or place.is_after else self._all.of(user)
+        return reader if reader is not None and reader.makes_readable else None
+
+    def _move(self, reader: InsertedOp, place: InsertionPoint, pending: int) -> None:
+        """Move the wait of a later reader to where it is needed already."""
+        self._passing.append(self._proof.passing([reader.op]))
+        self._moved.append((reader.op, self._edits.place_of(reader.op)))
+        self._edits.move(reader.op, place)
+        self._lower_to(reader, pending)
+
+    def _lower_to(self, found: InsertedOp, pending: int) -> None:
+        before = found.pending or 0
+        self._before.setdefault(found, before)
+        self._edits.set_pending(found, min(before, pending))
+
+    def lower(self) -> bool:
+        """Let each wait leave one group less pending; return whether that changes anything."""
+        waits = [each for each in self._before if each.pending]
+        self.lowers |= any(self._before[each] is not None for each in waits)
+        for each in waits:
+            self._edits.set_pending(each, (each.pending or 0) - 1)
+        return bool(waits)
+
+    def undo(self) -> None:
+        """Take the trial back."""
+        for each in self._all.since(self._count)[::-1]:
+            del self._before[each]
+            self._all.remove(each)
+            self._edits.erase(each)
+        for each, pending in self._before.items():
+            self._edits.set_pending(each, pending or 0)
+        for op, place in self._moved[::-1]:
+            self._edits.move(op, place)
+
+    def keep(self) -> None:
+        """Note that the ops of the trial put the two accesses in order."""
+        for each in self._before | dict.fromkeys(self._all.since(self._count)):
+            if self._unordered not in each.orders:
+                each.orders.append(self._unordered)
+        for accesses in self._passing:
+            self._proof.ask_again(accesses)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ...bindings.irtypes import Op
 from ...dialect.ops.wait import mma_after
 from ..order.function_ops import following
-from ..order.needs import RANKS
-from .inserted import Inserted
+from ..order.needs import SYNC_ORDER
+from .inserted import InsertedOp
 from .insertion import Insertion
-from .places import Place, loops_around
+from .insertion_points import InsertionPoint, loops_around
 
 
 def minimize(insertion: Insertion) -> None:
@@ -33,12 +33,12 @@ def _take_all_out(insertion: Insertion) -> None:
             _take_out(each, insertion)
 
 
-def _cost(each: Inserted) -> tuple[int, int]:
+def _cost(each: InsertedOp) -> tuple[int, int]:
     """Return what an op costs: those that are executed more often cost more, then barriers."""
-    return len(loops_around(each.op)), RANKS[each.kind.op]
+    return len(loops_around(each.op)), SYNC_ORDER[each.kind.op]
 
 
-def _take_out(each: Inserted, insertion: Insertion) -> None:
+def _take_out(each: InsertedOp, insertion: Insertion) -> None:
     """Take an op out, unless the proof is lost."""
     op, proof, edits = each.whole, insertion.proof, insertion.edits
     passing = proof.passing([op])
@@ -55,9 +55,9 @@ def _take_out(each: Inserted, insertion: Insertion) -> None:
         owner.operands[number] = waited
 
 
-def _groups(insertion: Insertion) -> list[list[Inserted]]:
+def _groups(insertion: Insertion) -> list[list[InsertedOp]]:
     """Return the inserted ops that move together: those that follow each other in a block."""
-    groups: list[list[Inserted]] = []
+    groups: list[list[InsertedOp]] = []
     for each in insertion.inserted:
         entry = insertion.edits.ops.entry(each.whole)
         if not len(each.op.results) and _moves(entry.previous.op, insertion) is None:
@@ -70,13 +70,13 @@ def _groups(insertion: Insertion) -> list[list[Inserted]]:
     return groups
 
 
-def _moves(op: Op | None, insertion: Insertion) -> Inserted | None:
+def _moves(op: Op | None, insertion: Insertion) -> InsertedOp | None:
     """Return the inserted op that an op is, if it can move out of loops."""
     each = None if op is None else insertion.inserted.of(op)
     return None if each is None or len(each.op.results) else each
 
 
-def _hoist(group: list[Inserted], insertion: Insertion) -> bool:
+def _hoist(group: list[InsertedOp], insertion: Insertion) -> bool:
     """Move ops out of as many loops as the proof allows; return whether that is any."""
     ops, edits = [each.whole for each in group], insertion.edits
     loops = loops_around(ops[0])
@@ -86,7 +86,7 @@ def _hoist(group: list[Inserted], insertion: Insertion) -> bool:
     back = edits.place_of(ops[-1])
     for loop in loops:
         for op in ops:
-            edits.move(op, Place(loop))
+            edits.move(op, InsertionPoint(loop))
         if insertion.proof.are_in_order(passing):
             return True
     for op in ops:
@@ -96,7 +96,7 @@ def _hoist(group: list[Inserted], insertion: Insertion) -> bool:
     return False
 
 
-def _raise_pending(each: Inserted, insertion: Insertion) -> None:
+def _raise_pending(each: InsertedOp, insertion: Insertion) -> None:
     """Let a wait leave as many groups pending as the proof allows."""
     most = insertion.furthest
     if each.pending is None:

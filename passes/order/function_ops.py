@@ -95,18 +95,18 @@ class FunctionOps:
 
 def preceding(entry: Entry) -> Iterator[Op]:
     """Yield the ops of the block before an entry, the nearest first."""
-    at = entry.previous
-    while at.op is not None:
-        yield at.op
-        at = at.previous
+    neighbor = entry.previous
+    while neighbor.op is not None:
+        yield neighbor.op
+        neighbor = neighbor.previous
 
 
 def following(entry: Entry) -> Iterator[Op]:
     """Yield the ops of the block after an entry, the nearest first; all, if it is the end."""
-    at = entry.next
-    while at.op is not None:
-        yield at.op
-        at = at.next
+    neighbor = entry.next
+    while neighbor.op is not None:
+        yield neighbor.op
+        neighbor = neighbor.next
 
 
 def _link(entry: Entry, before: Entry) -> None:

@@ -14,7 +14,7 @@ from ...dialect.effects import Completion, Scope, accessed
 from ...dialect.memrefs import is_workgroup
 from ...dialect.op import SmemOp
 from ...ir.walk import walk
-from .memrefs import accessed_memrefs, base_of, defining_op
+from .effects import accessed_memrefs, base_of, defining_op
 from .rectangles import Allocation, SymbolicRectangle
 
 
@@ -36,7 +36,7 @@ class GlobalAccess(NamedTuple):
     in_bulk: bool = False
 
 
-class GlobalMemory:
+class GlobalArrays:
     """The accesses of the arrays that a function writes and, by another op, also reads.
 
     Different arguments of a function are different arrays.

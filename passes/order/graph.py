@@ -17,21 +17,21 @@ from ...bindings.irtypes import Op
 from .function_ops import Entry, FunctionOps
 from .integers import UNKNOWN, VARIES, Integer, join, less, plus, select
 from .program import (
-    Block,
-    BulkStore,
-    Copy,
-    Define,
-    Elect,
-    End,
-    For,
-    Given,
-    If,
-    Let,
-    Load,
-    Mma,
+    BulkRead,
+    ComputedInteger,
+    ElectRegion,
+    ForRegion,
+    IfRegion,
+    KernelEnd,
+    LaunchInteger,
+    MemoryWrite,
+    MmaRead,
     Opaque,
-    Program,
+    RegisterWrite,
     Step,
+    StepBlock,
+    StepProgram,
+    ThreadRead,
 )
 from .rectangles import Env, Rectangle
 
@@ -43,7 +43,7 @@ _HEADS = 256
 _LENGTH = 64
 
 #: A step that accesses tiles or registers, or memory that tiles view.
-Access = Copy | Define | Load | Mma | BulkStore | End
+Access = MemoryWrite | RegisterWrite | ThreadRead | MmaRead | BulkRead | KernelEnd
 
 
 class Segment:
@@ -92,7 +92,7 @@ class Segment:
 
 
 #: What a block consists of.
-Part = Segment | If | For | Elect
+Part = Segment | IfRegion | ForRegion | ElectRegion
 
 
 class Segments:
@@ -104,17 +104,17 @@ class Segments:
 
     def __init__(self, ops: FunctionOps) -> None:
         self._ops = ops
-        self._parts: dict[Block, list[Part]] = {}
+        self._parts: dict[StepBlock, list[Part]] = {}
         #: What the ops of a segment did when it was made, with integers.
         self.steps: dict[Segment, list[Step]] = {}
 
-    def of(self, block: Block) -> list[Part]:
+    def of(self, block: StepBlock) -> list[Part]:
         """Return the segments of a block, with what is between them."""
         if block not in self._parts:
             self._parts[block] = [*self._new_parts(block)]
         return self._parts[block]
 
-    def _new_parts(self, block: Block) -> Iterator[Part]:
+    def _new_parts(self, block: StepBlock) -> Iterator[Part]:
         entries = [self._ops.entry(op) for op, _ in block.by_op if op in self._ops]
         begin = end = self._ops.end(entries[0].block) if entries else Entry(None, None)
         first: list[Step] = []
@@ -136,7 +136,10 @@ class Segments:
                 continue
             entry = self._ops.entry(op)
             within.append(entry)
-            control = next((step for step in steps if isinstance(step, If | For | Elect)), None)
+            control = next(
+                (step for step in steps if isinstance(step, IfRegion | ForRegion | ElectRegion)),
+                None,
+            )
             if control is not None:
                 yield segment(entry)
                 yield control
@@ -144,7 +147,9 @@ class Segments:
                 followed += first
                 continue
             followed += steps
-            entry.steps = [step for step in steps if not isinstance(step, Let | Given)]
+            entry.steps = [
+                step for step in steps if not isinstance(step, ComputedInteger | LaunchInteger)
+            ]
             if len(within) >= _LENGTH and any(isinstance(step, Access) for step in steps):
                 yield segment(entry)
                 begin, first = entry, []
@@ -167,7 +172,7 @@ class AccessedBytes(NamedTuple):
 
 
 @dataclass(eq=False)
-class Node:
+class RunNode:
     """A segment for known integers.
 
     Attributes:
@@ -184,21 +189,21 @@ class Node:
     trail: tuple[tuple[Op, int], ...]
     forgets: bool = False
     accesses: dict[Step, AccessedBytes] = field(default_factory=dict)
-    successors: list[Node] = field(default_factory=list)
+    successors: list[RunNode] = field(default_factory=list)
 
 
 class _Path(NamedTuple):
     """A way to a point: what is known of integers there, and the nodes that lead to it."""
 
     env: Env
-    ends: list[Node]
+    ends: list[RunNode]
 
 
 class StoppedError(Exception):
     """A run is not followed on."""
 
 
-class Graph:
+class RunGraph:
     """The nodes of a program: all of its runs.
 
     Paths are joined where their integers are the same. The integers that a loop carries are kept exactly
@@ -213,18 +218,18 @@ class Graph:
         skipped: ops with accesses that are not followed, with the reason.
     """
 
-    def __init__(self, program: Program, segments: Segments) -> None:
+    def __init__(self, program: StepProgram, segments: Segments) -> None:
         self._program = program
         self._segments = segments
         self._trail: list[tuple[Op, int]] = []
-        self.nodes: list[Node] = []
+        self.nodes: list[RunNode] = []
         self.skipped: dict[Op, str] = {}
         with suppress(StoppedError):
             self._block(program.body, _Path({}, []))
 
     # Hooks of the runs that are followed; see `prove`.
 
-    def given(self, step: Given) -> Integer:
+    def given(self, step: LaunchInteger) -> Integer:
         """Return an integer that the launch decides."""
         return UNKNOWN
 
@@ -238,8 +243,10 @@ class Graph:
     def spend(self, steps: int) -> None:
         """Note that `steps` steps are about to be followed."""
 
-    def _node(self, segment: Segment | None, before: list[Node], forgets: bool = False) -> Node:
-        node = Node(segment, len(self.nodes), tuple(self._trail), forgets)
+    def _node(
+        self, segment: Segment | None, before: list[RunNode], forgets: bool = False
+    ) -> RunNode:
+        node = RunNode(segment, len(self.nodes), tuple(self._trail), forgets)
         self.nodes.append(node)
         for each in before:
             each.successors.append(node)
@@ -247,7 +254,7 @@ class Graph:
 
     # Straight-line code.
 
-    def _block(self, block: Block, path: _Path) -> list[_Path]:
+    def _block(self, block: StepBlock, path: _Path) -> list[_Path]:
         """Return the ways to the end of a block."""
         paths = [path]
         for part in self._segments.of(block):
@@ -261,12 +268,16 @@ class Graph:
         node, env = self._node(segment, path.ends), path.env
         self.spend(len(self._segments.steps[segment]))
         for step in self._segments.steps[segment]:
-            if isinstance(step, Let):
+            if isinstance(step, ComputedInteger):
                 env[step.result] = step.compute(*_values(step.operands, env))
-            elif isinstance(step, Given):
+            elif isinstance(step, LaunchInteger):
                 env[step.result] = self.given(step)
             elif isinstance(step, Access):
-                touched = (step.target,) if isinstance(step, Copy | Define) else step.sources
+                touched = (
+                    (step.target,)
+                    if isinstance(step, MemoryWrite | RegisterWrite)
+                    else step.sources
+                )
                 rectangles = tuple(each.evaluate(env) for each in touched)
                 node.accesses[step] = AccessedBytes(step, len(node.accesses), rectangles)
             elif isinstance(step, Opaque):
@@ -279,12 +290,12 @@ class Graph:
 
     # Branches, loops and elections.
 
-    def _region(self, step: If | For | Elect, path: _Path) -> list[_Path]:
-        if isinstance(step, Elect):
+    def _region(self, step: IfRegion | ForRegion | ElectRegion, path: _Path) -> list[_Path]:
+        if isinstance(step, ElectRegion):
             return self._block(step.body, path)
-        return self._if(step, path) if isinstance(step, If) else self._for(step, path)
+        return self._if(step, path) if isinstance(step, IfRegion) else self._for(step, path)
 
-    def _if(self, step: If, path: _Path) -> list[_Path]:
+    def _if(self, step: IfRegion, path: _Path) -> list[_Path]:
         condition = path.env.get(step.condition, VARIES)
         taken = (1, 0) if condition.exact is None else (int(condition.exact != 0),)
         branches = [step.branches[1 - each] for each in taken]
@@ -295,13 +306,15 @@ class Graph:
             return self._skip(step.op, path, reason)
         if len(branches) == 2:
             self.unknown_branch()
-        ends: dict[tuple[Integer, ...], list[Node]] = {}
+        ends: dict[tuple[Integer, ...], list[RunNode]] = {}
         for branch in branches:
             for end in self._block(branch, _Path(dict(path.env), path.ends)):
                 ends.setdefault(_values(branch.yields, end.env), []).extend(end.ends)
         return _leave(path.env, step.results, ends)
 
-    def _select(self, step: If, condition: Integer, branches: list[Block], path: _Path) -> _Path:
+    def _select(
+        self, step: IfRegion, condition: Integer, branches: list[StepBlock], path: _Path
+    ) -> _Path:
         """Follow branches without accesses of tiles, which only select integers."""
         chosen = []
         for branch in branches:
@@ -311,7 +324,7 @@ class Graph:
             path.env[result] = select(condition, values[0], values[-1])
         return path
 
-    def _for(self, step: For, path: _Path) -> list[_Path]:
+    def _for(self, step: ForRegion, path: _Path) -> list[_Path]:
         if not step.body.synchronizes:
             return self._block(step.body, path)
         if not all(x.uniform for x in _values(step.bounds, path.env)):
@@ -319,14 +332,14 @@ class Graph:
             return self._skip(step.op, path, reason)
         return _leave(path.env, step.results, self._iterate(step, path))
 
-    def _iterate(self, step: For, path: _Path) -> dict[tuple[Integer, ...], list[Node]]:
+    def _iterate(self, step: ForRegion, path: _Path) -> dict[tuple[Integer, ...], list[RunNode]]:
         """Return the nodes by which a loop may end, by the integers that it yields."""
         lower, upper, by = _values(step.bounds, path.env)
         if by.exact is not None and by.exact <= 0:
             self.unknown_branch()
         start = self.widen((lower, *_values(step.initial, path.env)))
         heads = {start: self._node(None, path.ends)}
-        ends: dict[tuple[Integer, ...], list[Node]] = {}
+        ends: dict[tuple[Integer, ...], list[RunNode]] = {}
         work, iteration = deque([start]), 0
         while work:
             values = work.popleft()
@@ -375,7 +388,7 @@ def _unknown(integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
 
 
 def _leave(
-    env: Env, results: tuple[int, ...], ends: dict[tuple[Integer, ...], list[Node]]
+    env: Env, results: tuple[int, ...], ends: dict[tuple[Integer, ...], list[RunNode]]
 ) -> list[_Path]:
     """Return the paths after an op, one for each set of its results."""
     return [

@@ -1,20 +1,215 @@
-"""Searches for hazards: follows one access on all runs, up to where it is in order.
+"""Hazards: an access that begins before an earlier one of the same bytes is complete, fenced and
+visible.
 
-So a question costs what lies between two accesses.
+The search follows one access on all runs, up to where no later access can come too early. So a
+question costs what lies between two accesses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
 from ...bindings.irtypes import Op
-from .graph import AccessedBytes, Graph, Node, Segment
-from .hazard import Hazard, Origin, hazard_between, is_by_async_proxy, replaces
-from .program import Copy, Define, End, Opaque, Other, Step
-from .progress import FENCED, PAST_BARRIER, Group, after, first_progress, group_of, is_enough
+from ...dialect.effects import Proxy
+from ...dialect.op import SmemOp
+from .global_memory import by_same_threads
+from .graph import Access, AccessedBytes, RunGraph, RunNode, Segment
+from .program import (
+    BulkRead,
+    KernelEnd,
+    MemoryWrite,
+    MmaRead,
+    Opaque,
+    RegisterWrite,
+    Step,
+    ThreadRead,
+    UnknownEffects,
+)
+from .progress import (
+    FENCED,
+    OPEN,
+    PAST_BARRIER,
+    Followed,
+    Group,
+    after,
+    age_of,
+    first_progress,
+    group_of,
+    is_enough,
+)
 from .rectangles import Rectangle
+
+#: The progress of accesses whose group is open or the latest one.
+_IN_FLIGHT = (OPEN, OPEN - 1)
+
+#: Why it is not known whether two accesses are a hazard.
+_SAME_BYTES = "it is not known whether they share bytes"
+_SAME_THREADS = "it is not known whether the same threads write the same bytes"
+
+
+@dataclass(eq=False)
+class Origin:
+    """An access of some bytes on some runs, which others may come too early after.
+
+    Attributes:
+        node, step: where it is.
+        rectangle: the bytes.
+        number: in the order in which runs reach the accesses first.
+        meets: whether nodes may access some of the bytes, as far as it was asked.
+    """
+
+    node: RunNode
+    step: Followed
+    rectangle: Rectangle
+    number: int
+    meets: dict[RunNode, bool]
+
+    @property
+    def writes(self) -> bool:
+        """Whether it is a write."""
+        return isinstance(self.step, MemoryWrite)
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """An access that begins while an earlier one may not be complete (RAW, WAR or WAW).
+
+    Attributes:
+        op: the op that begins.
+        rectangle: the tile that it accesses, or that the earlier access does.
+        writes: whether it writes.
+        proxy: the proxy by which it accesses them.
+        trail: the loops around it, each with the number of its iteration.
+        earlier: the op of the earlier access.
+        at_end: whether the kernel ends there: `op` is the function.
+        after_write: whether that is a write.
+        age: how many groups came after the earlier access's group; None if that is complete.
+        fenced, past_barrier: whether a fence, and a barrier, came after it was complete.
+        perhaps: an op with unknown effects that may have ordered them.
+        unsure: why it is not known whether the two are a hazard; empty if they are, on this run.
+        lacks_all: whether nothing that orders them came in between, but perhaps what closes a group.
+    """
+
+    op: Op
+    rectangle: Rectangle
+    writes: bool
+    proxy: Proxy
+    trail: tuple[tuple[Op, int], ...]
+    earlier: Op
+    at_end: bool
+    after_write: bool
+    age: int | None
+    fenced: bool
+    past_barrier: bool
+    perhaps: Op | None
+    unsure: str
+    lacks_all: bool
+
+
+def hazard_between(
+    origin: Origin,
+    progress: int,
+    perhaps: Op | None,
+    node: RunNode,
+    step: Access,
+    rectangle: Rectangle,
+) -> Hazard | None:
+    """Return the hazard between an access and a later one; None if there is none.
+
+    Args:
+        origin: the earlier access.
+        progress: its progress.
+        perhaps: an op with unknown effects that came since.
+        node, step, rectangle: the later access.
+    """
+    at_end = isinstance(step, KernelEnd)
+    overlaps = at_end or origin.rectangle.overlaps(rectangle)
+    if overlaps is False:
+        return None
+    complete, earlier, unsure = progress >= 0, origin.step.op, ""
+    fenced = complete and bool(progress & FENCED)
+    past_barrier = complete and bool(progress & PAST_BARRIER)
+    if at_end:
+        ordered = complete or not isinstance(origin.step, BulkRead)
+    elif isinstance(step, MmaRead | BulkRead):
+        ordered = not origin.writes or (fenced and past_barrier)
+    elif isinstance(step, ThreadRead):
+        ordered = not origin.writes or past_barrier
+    elif isinstance(step, RegisterWrite):
+        ordered = origin.writes or complete
+    elif origin.writes:
+        same = rectangle.equals(origin.rectangle)
+        # Which of two writes of an element of an array is the last is left to the author. An op that is
+        # executed again gives each thread the same bytes, which it writes in order.
+        again = complete and same and earlier == step.op
+        ordered = past_barrier or rectangle.allocation.of_global or again
+        if complete and not (same and _have_different_scopes(earlier, step.op)):
+            unsure = _SAME_THREADS
+    else:
+        ordered = past_barrier and (fenced or not is_by_bulk(step))
+    if ordered or _is_not_followed(earlier, step.op, origin.rectangle, rectangle):
+        return None
+    return Hazard(
+        op=step.op,
+        rectangle=origin.rectangle if rectangle.allocation.of_memref else rectangle,
+        writes=isinstance(step, MemoryWrite | RegisterWrite),
+        proxy=Proxy.ASYNC if is_by_async_proxy(step) else Proxy.GENERIC,
+        trail=node.trail,
+        earlier=earlier,
+        at_end=at_end,
+        after_write=origin.writes,
+        age=age_of(progress),
+        fenced=fenced,
+        past_barrier=past_barrier,
+        perhaps=perhaps,
+        unsure=unsure if overlaps else _SAME_BYTES,
+        lacks_all=progress in (first_progress(origin.step), *_IN_FLIGHT),
+    )
+
+
+def _is_not_followed(earlier: Op, later: Op, one: Rectangle, other: Rectangle) -> bool:
+    """Whether the order of two accesses is not asked for: both are of other dialects, or each thread
+    accesses its own elements of an array."""
+    if one.allocation.of_memref and other.allocation.of_memref:
+        return True
+    own = isinstance(later, SmemOp) or isinstance(earlier, SmemOp)
+    return other.allocation.of_global and (not own or by_same_threads(later, earlier))
+
+
+def replaces(accessed: AccessedBytes, origin: Origin) -> bool:
+    """Whether what comes after an access in order also comes after an earlier one: it writes the same
+    bytes, or reads them and is over later. Bytes at unknown places overlap others as the same do. (What
+    ops of other dialects access is never the same.)"""
+    step = accessed.step
+    if isinstance(step, RegisterWrite | KernelEnd) or origin.rectangle not in accessed.rectangles:
+        return False
+    if isinstance(step, MemoryWrite):
+        return not origin.rectangle.allocation.of_global
+    # Groups complete in their order.
+    is_later = isinstance(origin.step, ThreadRead) or group_of(step) == group_of(origin.step)
+    return not origin.writes and is_later
+
+
+def is_by_async_proxy(step: Access) -> bool:
+    """Whether an access is one by the async proxy."""
+    return isinstance(step, MmaRead | BulkRead) or is_by_bulk(step)
+
+
+def is_by_bulk(step: Access) -> bool:
+    """Whether an access is the write of a bulk copy."""
+    return isinstance(step, MemoryWrite) and step.threads is not None
+
+
+def _have_different_scopes(one: Op, other: Op) -> bool:
+    """Whether two ops write the same bytes by different threads.
+
+    All threads of the CTA share the bytes of one; each warpgroup writes what it holds in the other.
+    """
+    scopes = [op.effects.scope for op in (one, other) if isinstance(op, SmemOp)]
+    return len(set(scopes)) > 1
 
 
 class Span(NamedTuple):
@@ -26,7 +221,7 @@ class Span(NamedTuple):
     before: Step | None
 
 
-class Found(NamedTuple):
+class ReachedHazard(NamedTuple):
     """A hazard.
 
     Attributes:
@@ -51,7 +246,7 @@ class _Position(NamedTuple):
         back: whether that node came before this one.
     """
 
-    node: Node
+    node: RunNode
     begin: int
     progress: int
     perhaps: Op | None
@@ -72,7 +267,7 @@ class Hazards:
         questions: how often an access was followed.
     """
 
-    def __init__(self, graph: Graph, furthest: int, forgets_unknown: bool = False) -> None:
+    def __init__(self, graph: RunGraph, furthest: int, forgets_unknown: bool = False) -> None:
         self._furthest = furthest
         self._forgets_unknown = forgets_unknown
         self._reached = _reachable_memory(graph)
@@ -85,33 +280,35 @@ class Hazards:
         self._read_by_proxy = set()
         self._written_by_proxy = set()
         #: What each node touches, by memory.
-        self._touched: dict[Node, dict[Hashable, set[Rectangle]]] = {}
+        self._touched: dict[RunNode, dict[Hashable, set[Rectangle]]] = {}
         self._spans: dict[Origin, list[Span]] = {}
         self._through: dict[Segment, dict[Origin, None]] = {}
-        meets: dict[Rectangle, dict[Node, bool]] = {}
+        meets: dict[Rectangle, dict[RunNode, bool]] = {}
         for node in graph.nodes:
             touched = self._touched[node] = {}
             for step, _, rectangles in node.accesses.values():
                 for rectangle in rectangles:
                     touched.setdefault(rectangle.allocation.memory, set()).add(rectangle)
-                    if isinstance(step, Define | End):
+                    if isinstance(step, RegisterWrite | KernelEnd):
                         continue
                     met = meets.setdefault(rectangle, {})
                     origin = Origin(node, step, rectangle, len(self.origins), met)
                     self.origins.append(origin)
                     self._first.setdefault(_key(origin), origin.number)
                     if is_by_async_proxy(step):
-                        writes = isinstance(step, Copy)
+                        writes = isinstance(step, MemoryWrite)
                         fenced = self._written_by_proxy if writes else self._read_by_proxy
                         fenced.add(rectangle.allocation.memory)
 
     # Questions.
 
-    def all_of(self, origin: Origin) -> Iterator[Found]:
+    def all_of(self, origin: Origin) -> Iterator[ReachedHazard]:
         """Yield the hazards of an access, on all runs."""
         return self._follow(origin)
 
-    def all_of_each(self, origins: Iterable[Origin], later: Op | None = None) -> Iterator[Found]:
+    def all_of_each(
+        self, origins: Iterable[Origin], later: Op | None = None
+    ) -> Iterator[ReachedHazard]:
         """Yield the hazards of accesses, on all runs. Accesses of the same bytes by one step are followed
         once from where they are equally far.
 
@@ -124,7 +321,7 @@ class Hazards:
             own = seen.setdefault((origin.step, origin.rectangle), set())
             yield from self._follow(origin, later=later and later.operation, seen=own)
 
-    def first_of(self, origin: Origin) -> list[Found]:
+    def first_of(self, origin: Origin) -> list[ReachedHazard]:
         """Return the first hazard on each run after an access."""
         spans: list[Span] = []
         found = list(self._follow(origin, spans, ends=True))
@@ -170,7 +367,7 @@ class Hazards:
         later: Op | None = None,
         ends: bool = False,
         seen: set[Any] | None = None,
-    ) -> Iterator[Found]:
+    ) -> Iterator[ReachedHazard]:
         """Follow an access on all runs.
 
         Args:
@@ -213,7 +410,7 @@ class Hazards:
                         last = step
                         break
                 progress = after(progress, step, group, self._furthest)
-                if isinstance(step, Other):
+                if isinstance(step, UnknownEffects):
                     perhaps = perhaps or step.op
                 forgets = isinstance(step, Opaque) or (perhaps and self._forgets_unknown)
                 if forgets or is_enough(progress, enough):
@@ -231,7 +428,7 @@ class Hazards:
             if spans is not None and segment:
                 spans.append(Span(segment, origin.step if position.begin else None, last))
 
-    def _meets(self, origin: Origin, node: Node) -> bool:
+    def _meets(self, origin: Origin, node: RunNode) -> bool:
         """Whether a node may access bytes of an access."""
         met = origin.meets.get(node)
         if met is None:
@@ -251,14 +448,14 @@ class Hazards:
             steps = segment.steps
             for step in steps:
                 progress = after(progress, step, group, self._furthest)
-            other = next((step.op for step in steps if isinstance(step, Other)), None)
+            other = next((step.op for step in steps if isinstance(step, UnknownEffects)), None)
             forgets = any(isinstance(step, Opaque) for step in steps)
             segment.known[key] = progress, other, forgets
         return segment.known[key]
 
     def _hazards_with(
         self, origin: Origin, position: _Position, accessed: AccessedBytes
-    ) -> list[Found]:
+    ) -> list[ReachedHazard]:
         """Return the hazards between an access and a later one."""
         first = self._first[_key(origin)]
         found = []
@@ -281,7 +478,7 @@ class Hazards:
                         which,
                     )
                     age = -1 if hazard.age is None else hazard.age
-                    found.append(Found((*reached, origin.writes, age, first), hazard))
+                    found.append(ReachedHazard((*reached, origin.writes, age, first), hazard))
         return found
 
 
@@ -289,7 +486,7 @@ def _key(origin: Origin) -> tuple[bool, Rectangle]:
     return origin.writes, origin.rectangle
 
 
-def _reachable_memory(graph: Graph) -> dict[Node, frozenset]:
+def _reachable_memory(graph: RunGraph) -> dict[RunNode, frozenset]:
     """Return the memory that each node or one after it accesses."""
     reached = {
         node: frozenset(

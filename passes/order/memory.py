@@ -14,7 +14,7 @@ from ...ir.subtiles import chain_of
 from ...ir.view_memory import memref_bytes
 from ...ir.walk import walk
 from ...layout import Multiple
-from .memrefs import ALIASES, accessed_memrefs, base_of, defining_op, is_known, within
+from .effects import ALIASES, accessed_memrefs, base_of, defining_op, is_known, within
 from .rectangles import Allocation, Start, SymbolicRectangle
 
 #: Ops that allocate a memref which shares no bytes with another.

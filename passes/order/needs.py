@@ -20,7 +20,7 @@ from ...dialect.ops import (
 
 #: The order of ops before an access: what is waited for, what makes it visible, then the barrier (None
 #: is one of the CTA).
-RANKS: dict[type[SmemOp] | None, int] = {
+SYNC_ORDER: dict[type[SmemOp] | None, int] = {
     CopyCommitOp: 0,
     TmaCommitOp: 0,
     CopyWaitOp: 1,
@@ -93,7 +93,7 @@ class Unordered(NamedTuple):
                 found[need.op] = least._replace(read=known.read and need.read)
             most = max(known.warpgroups, need.warpgroups)
             found[need.op] = found[need.op]._replace(warpgroups=most)
-        return self._replace(needs=tuple(sorted(found.values(), key=lambda x: RANKS[x.op])))
+        return self._replace(needs=tuple(sorted(found.values(), key=lambda x: SYNC_ORDER[x.op])))
 
 
 def listed(needs: tuple[Need, ...] | list[Need]) -> str:

@@ -15,14 +15,13 @@ from ...dialect.ops import CopyCommitOp, TmaCommitOp
 from ...ir.op_address import op_address
 from . import report
 from .function_ops import Entry, FunctionOps
-from .global_memory import GlobalMemory
-from .graph import Graph, Segment, Segments
-from .hazard import Hazard, Origin
-from .hazards import Found, Hazards
+from .global_memory import GlobalArrays
+from .graph import RunGraph, Segment, Segments
+from .hazards import Hazard, Hazards, Origin, ReachedHazard
 from .needs import Unordered
-from .program import BulkWait, CopyWait, Elect, Wait
+from .program import BulkWait, CopyWait, ElectRegion, MmaWait
+from .prove import check_written
 from .translate import Translator
-from .written import check_written
 
 #: Accesses with the place at which runs reach the first hazard after each, the earliest one first.
 _Queue = list[tuple[tuple[int, ...], int]]
@@ -51,13 +50,13 @@ class Pairs:
         block: Block,
         ops: FunctionOps,
         furthest: int,
-        global_memory: GlobalMemory,
+        global_memory: GlobalArrays,
     ) -> None:
         self._ops = ops
         self._translator = Translator(function, global_memory)
         program = self._translator.program([block])
         check_written(program)
-        graph = Graph(program, Segments(ops))
+        graph = RunGraph(program, Segments(ops))
         self.unknown = dict.fromkeys((*graph.skipped.items(), *program.unknown.items()))
         self._hazards = Hazards(graph, max(program.furthest, furthest))
         self._origins: dict[int, list[Origin]] = defaultdict(list)
@@ -114,7 +113,7 @@ class Pairs:
         assert entry.op is not None
         if not entry.steps:
             entry.steps = self._translator.steps_of(entry.op.opview)
-        for elect in [step for step in entry.steps if isinstance(step, Elect)]:
+        for elect in [step for step in entry.steps if isinstance(step, ElectRegion)]:
             # Waits alone are inserted with an `smem.elect` of their own: they stay in the segment.
             entry.steps = elect.body.steps
             for op, steps in elect.body.by_op:
@@ -130,7 +129,7 @@ class Pairs:
     def set_pending(self, entry: Entry, pending: int) -> None:
         """Note how many groups a wait leaves pending."""
         for step in entry.steps:
-            if isinstance(step, CopyWait | Wait | BulkWait):
+            if isinstance(step, CopyWait | MmaWait | BulkWait):
                 step.pending = pending
         _invalidate(entry.segment)
 
@@ -161,14 +160,18 @@ class Pairs:
                 heappush(self._unordered, (place, origin.number))
 
 
-def _queue(first: list[tuple[Origin, list[Found]]], wanted: Callable[[Hazard], bool]) -> _Queue:
+def _queue(
+    first: list[tuple[Origin, list[ReachedHazard]]], wanted: Callable[[Hazard], bool]
+) -> _Queue:
     places = [(_place(hazards, wanted), origin.number) for origin, hazards in first]
     queue = [(place, number) for place, number in places if place is not None]
     heapify(queue)
     return queue
 
 
-def _place(hazards: list[Found], wanted: Callable[[Hazard], bool]) -> tuple[int, ...] | None:
+def _place(
+    hazards: list[ReachedHazard], wanted: Callable[[Hazard], bool]
+) -> tuple[int, ...] | None:
     """Return where runs reach the first hazard that is wanted; None if there is none."""
     return min((each.reached for each in hazards if wanted(each.hazard)), default=None)
 

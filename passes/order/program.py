@@ -11,7 +11,7 @@ from .rectangles import SymbolicRectangle
 
 
 @dataclass(eq=False)
-class Block:
+class StepBlock:
     """The steps of a block, and the integers that its terminator yields.
 
     Attributes:
@@ -33,7 +33,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Let:
+class ComputedInteger:
     """An integer computed from others."""
 
     result: int
@@ -42,7 +42,7 @@ class Let:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class LaunchInteger:
     """An integer that is the same for all threads.
 
     Attributes:
@@ -68,7 +68,7 @@ class Elected(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Copy:
+class MemoryWrite:
     """A write of a tile by the threads, such as `smem.copy`, `smem.copy_async` or `smem.store`, or of
     memory that tiles view, such as `memref.store`; or a bulk copy to an array in global memory.
 
@@ -84,7 +84,7 @@ class Copy:
 
 
 @dataclass(frozen=True, eq=False)
-class Commit:
+class CopyCommit:
     """`smem.copy_commit`."""
 
 
@@ -101,12 +101,12 @@ class Fence:
 
 
 @dataclass(frozen=True, eq=False)
-class Barrier:
+class CtaBarrier:
     """A barrier of the whole CTA."""
 
 
 @dataclass(frozen=True, eq=False)
-class Mma:
+class MmaRead:
     """`smem.mma`, or another op that reads tiles as an mma."""
 
     op: Op
@@ -114,7 +114,7 @@ class Mma:
 
 
 @dataclass(frozen=True, eq=False)
-class BulkStore:
+class BulkRead:
     """A read of tiles by a bulk copy to global memory, such as `smem.tma_store`.
 
     Attributes:
@@ -152,7 +152,7 @@ class BulkWait:
 
 
 @dataclass(frozen=True, eq=False)
-class End:
+class KernelEnd:
     """The end of a kernel: what bulk stores read must have been read.
 
     Attributes:
@@ -165,7 +165,7 @@ class End:
 
 
 @dataclass(frozen=True, eq=False)
-class Define:
+class RegisterWrite:
     """A write of registers that an mma reads, by the op that defines them."""
 
     op: Op
@@ -173,7 +173,7 @@ class Define:
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
+class ThreadRead:
     """A read of tiles by the threads' own loads, such as `smem.load` or `smem.copy` of a tile, or of
     memory that tiles view, such as `memref.load`."""
 
@@ -182,39 +182,39 @@ class Load:
 
 
 @dataclass(eq=False)
-class Wait:
+class MmaWait:
     """`smem.wait`."""
 
     pending: int
 
 
 @dataclass(frozen=True, eq=False)
-class Other:
+class UnknownEffects:
     """An op that may order accesses in an unknown way."""
 
     op: Op
 
 
 @dataclass(frozen=True, eq=False)
-class Elect:
+class ElectRegion:
     """`smem.elect`."""
 
     op: Op
-    body: Block
+    body: StepBlock
 
 
 @dataclass(frozen=True, eq=False)
-class If:
+class IfRegion:
     """`scf.if`; a missing `else` is an empty block."""
 
     op: Op
     condition: int
-    branches: tuple[Block, Block]
+    branches: tuple[StepBlock, StepBlock]
     results: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class For:
+class ForRegion:
     """`scf.for`."""
 
     op: Op
@@ -222,7 +222,7 @@ class For:
     initial: tuple[int, ...]
     induction: int
     carried: tuple[int, ...]
-    body: Block
+    body: StepBlock
     results: tuple[int, ...]
 
 
@@ -235,31 +235,31 @@ class Opaque:
 
 
 Step = (
-    Let
-    | Given
-    | Copy
-    | Commit
+    ComputedInteger
+    | LaunchInteger
+    | MemoryWrite
+    | CopyCommit
     | CopyWait
     | Fence
-    | Barrier
-    | Mma
-    | Define
-    | Load
-    | Wait
-    | BulkStore
+    | CtaBarrier
+    | MmaRead
+    | RegisterWrite
+    | ThreadRead
+    | MmaWait
+    | BulkRead
     | BulkCommit
     | BulkWait
-    | End
-    | Other
-    | Elect
-    | If
-    | For
+    | KernelEnd
+    | UnknownEffects
+    | ElectRegion
+    | IfRegion
+    | ForRegion
     | Opaque
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class StepProgram:
     """A function.
 
     Attributes:
@@ -272,9 +272,9 @@ class Program:
         multiple: the kernel is called with sizes that are multiples of this.
     """
 
-    body: Block
-    copies: tuple[Copy, ...]
-    readers: tuple[Mma | Load | BulkStore, ...]
+    body: StepBlock
+    copies: tuple[MemoryWrite, ...]
+    readers: tuple[MmaRead | ThreadRead | BulkRead, ...]
     unknown: dict[Op, str]
     modulus: int
     bound: int

@@ -12,19 +12,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .program import (
-    Barrier,
     BulkCommit,
-    BulkStore,
+    BulkRead,
     BulkWait,
-    Commit,
-    Copy,
+    CopyCommit,
     CopyWait,
+    CtaBarrier,
     Elected,
     Fence,
-    Load,
-    Mma,
+    MemoryWrite,
+    MmaRead,
+    MmaWait,
     Step,
-    Wait,
+    ThreadRead,
 )
 
 FENCED, PAST_BARRIER = 1, 2
@@ -33,7 +33,7 @@ FENCED, PAST_BARRIER = 1, 2
 OPEN = -1
 
 #: The accesses that others may come too early after.
-Followed = Copy | Load | Mma | BulkStore
+Followed = MemoryWrite | ThreadRead | MmaRead | BulkRead
 
 
 class Group(NamedTuple):
@@ -46,7 +46,7 @@ class Group(NamedTuple):
     """
 
     closing: type[Step]
-    waiting: type[CopyWait | Wait | BulkWait]
+    waiting: type[CopyWait | MmaWait | BulkWait]
     threads: Elected | None = None
     of_reads: bool = False
 
@@ -59,20 +59,20 @@ class Group(NamedTuple):
 
 def group_of(step: Followed) -> Group | None:
     """Return what closes and awaits the group of an access; None if it is complete at once."""
-    if isinstance(step, BulkStore):
+    if isinstance(step, BulkRead):
         return Group(BulkCommit, BulkWait, step.threads, of_reads=True)
-    if isinstance(step, Copy) and step.asynchronous:
+    if isinstance(step, MemoryWrite) and step.asynchronous:
         if step.threads is not None:
             return Group(BulkCommit, BulkWait, step.threads)
-        return Group(Commit, CopyWait)
-    return Group(Mma, Wait) if isinstance(step, Mma) else None
+        return Group(CopyCommit, CopyWait)
+    return Group(MmaRead, MmaWait) if isinstance(step, MmaRead) else None
 
 
 def first_progress(step: Followed) -> int:
     """Return the progress of an access at first; each mma is a group."""
     if group_of(step) is None:
         return 0
-    return OPEN - 1 if isinstance(step, Mma) else OPEN
+    return OPEN - 1 if isinstance(step, MmaRead) else OPEN
 
 
 def age_of(progress: int) -> int | None:
@@ -93,7 +93,7 @@ def after(progress: int, step: Step, group: Group | None, furthest: int) -> int:
     if progress >= 0:
         if isinstance(step, Fence):
             return progress | FENCED
-        return progress | PAST_BARRIER if isinstance(step, Barrier) else progress
+        return progress | PAST_BARRIER if isinstance(step, CtaBarrier) else progress
     assert group is not None
     if isinstance(step, group.closing) and group.concerns(step):
         return max(progress - 1, OPEN - 1 - furthest)

@@ -1,4 +1,4 @@
-"""The two searches for hazards: on all runs, which proves a program, and on single runs, to refute it."""
+"""Prove a program by a search for hazards on all runs; refute it by single runs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from ...bindings.irtypes import Op
+from ...ir.errors import OpError
+from . import report
 from .function_ops import FunctionOps
-from .graph import Graph, Segments, StoppedError
-from .hazard import Hazard
-from .hazards import Found, Hazards
+from .graph import RunGraph, Segments, StoppedError
+from .hazards import Hazard, Hazards, ReachedHazard
 from .integers import Integer, exactly
-from .program import Given, Program
+from .program import BulkRead, LaunchInteger, MmaRead, StepProgram, ThreadRead
+from .rectangles import Allocation
 
 #: The sizes and arguments of single runs: one that is a multiple of every usual tile, trip counts, and
 #: extents that make a few trips with usual tiles.
@@ -37,15 +39,15 @@ class Proof:
     skipped: dict[Op, str] = field(default_factory=dict)
 
 
-def prove(function: Op, program: Program) -> Proof:
+def prove(function: Op, program: StepProgram) -> Proof:
     """Search all runs of a function's program for hazards, whatever its sizes and arguments are."""
-    graph = Graph(program, Segments(FunctionOps(function)))
+    graph = RunGraph(program, Segments(FunctionOps(function)))
     hazards = Hazards(graph, program.furthest)
     found = sorted(hazards.all_of_each(hazards.origins), key=lambda each: each.reached)
     return Proof([each.hazard for each in found], graph.skipped)
 
 
-def refute(function: Op, program: Program) -> Hazard | None:
+def refute(function: Op, program: StepProgram) -> Hazard | None:
     """Return a hazard that occurs in some single run of a program; None if none is found."""
     segments = Segments(FunctionOps(function))
     sizes = [size for size in _SIZES if size % program.multiple == 0]
@@ -56,9 +58,9 @@ def refute(function: Op, program: Program) -> Hazard | None:
     return None
 
 
-def _first_certain(hazards: Hazards) -> Found | None:
+def _first_certain(hazards: Hazards) -> ReachedHazard | None:
     """Return the hazard that a single run reaches first."""
-    first: Found | None = None
+    first: ReachedHazard | None = None
     for origin in hazards.origins:
         if first is not None and origin.node.number > first.reached[0]:
             break
@@ -69,7 +71,7 @@ def _first_certain(hazards: Hazards) -> Found | None:
     return first
 
 
-class _Run(Graph):
+class _Run(RunGraph):
     """A run with known integers, as far as it is followed.
 
     Args:
@@ -79,13 +81,13 @@ class _Run(Graph):
         flag: the value of all unknown `i1`.
     """
 
-    def __init__(self, program: Program, segments: Segments, size: int, flag: int) -> None:
+    def __init__(self, program: StepProgram, segments: Segments, size: int, flag: int) -> None:
         self._size = size
         self._flag = flag
         self._left = _STEP_LIMIT
         super().__init__(program, segments)
 
-    def given(self, step: Given) -> Integer:
+    def given(self, step: LaunchInteger) -> Integer:
         if step.possible is not None:
             return exactly(step.possible)
         return exactly(self._flag if step.is_bool else self._size)
@@ -100,3 +102,27 @@ class _Run(Graph):
         self._left -= steps
         if self._left < 0:
             raise StoppedError
+
+
+def check_written(program: StepProgram) -> None:
+    """Check that some op writes what is read.
+
+    Raises:
+        OpError: if none does.
+    """
+    for reader, allocation in unwritten(program):
+        if not allocation.outside:
+            raise OpError(
+                reader.op, f"reads the {report.label(allocation.op)}, which nothing writes"
+            )
+
+
+def unwritten(program: StepProgram) -> list[tuple[MmaRead | ThreadRead | BulkRead, Allocation]]:
+    """Return the reads of tiles that no copy of the function writes."""
+    written = {copy.target.allocation.memory for copy in program.copies}
+    return [
+        (reader, source.allocation)
+        for reader in program.readers
+        for source in reader.sources
+        if source.allocation.memory not in written and not source.allocation.of_registers
+    ]

@@ -12,7 +12,7 @@ from ...dialect.ops import (
     TmaWaitOp,
     WaitOp,
 )
-from .hazard import Hazard
+from .hazards import Hazard
 from .needs import CTA_BARRIER, Need, listed
 from .rectangles import Rectangle
 
@@ -32,11 +32,11 @@ def error(hazard: Hazard) -> str:
         return f"reads and writes the same bytes of {tile}; {fix}"
     if hazard.rectangle.allocation.of_registers:
         return (
-            f"writes registers that the {at(hazard.earlier)} may still be reading"
+            f"writes registers that the {label(hazard.earlier)} may still be reading"
             f"{_iteration(hazard)}; put {listed(needs(hazard))} between them"
         )
     return (
-        f"{_verb(hazard)} {_tile(hazard.rectangle)} before the {at(hazard.earlier)} is over"
+        f"{_verb(hazard)} {_tile(hazard.rectangle)} before the {label(hazard.earlier)} is over"
         f"{_iteration(hazard)}; put {listed(needs(hazard))} between them"
     )
 
@@ -47,11 +47,11 @@ def remark(hazard: Hazard) -> str:
         return f"cannot prove that it has read its tile when the kernel ends: {reason(hazard)}"
     if hazard.rectangle.allocation.of_registers:
         return (
-            f"cannot prove that the {at(hazard.earlier)} is over when this writes its registers "
+            f"cannot prove that the {label(hazard.earlier)} is over when this writes its registers "
             f"again: {reason(hazard)}"
         )
     return (
-        f"cannot prove that the {at(hazard.earlier)} is over when this {_verb(hazard)} "
+        f"cannot prove that the {label(hazard.earlier)} is over when this {_verb(hazard)} "
         f"{_tile(hazard.rectangle)}: {reason(hazard)}"
     )
 
@@ -69,13 +69,13 @@ def _verb(hazard: Hazard) -> str:
     return "overwrites" if hazard.writes else "reads"
 
 
-def at(op: Op) -> str:
+def label(op: Op) -> str:
     """Return an op's name and location."""
     return f"{op.operation.name} at {format_location(op.location)}"
 
 
 def _tile(rectangle: Rectangle) -> str:
-    tile = f"the {at(rectangle.allocation.op)}"
+    tile = f"the {label(rectangle.allocation.op)}"
     if rectangle.allocation.stages == 1:
         return tile
     return f"{'a stage' if rectangle.stage is None else f'stage {rectangle.stage}'} of {tile}"

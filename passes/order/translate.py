@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from math import lcm
 
-from ...bindings.irtypes import Block as MlirBlock
-from ...bindings.irtypes import Op
+from ...bindings.irtypes import Block, Op
 from ...bindings.mlir import ir
 from ...dialect.effects import Completion, Proxy, Scope
 from ...dialect.op import SmemOp
@@ -14,67 +13,73 @@ from ...ir.kernel import ancestors_of, threads_of
 from ...ir.launch_attributes import MULTIPLES
 from ...layout.fragments import WARPGROUP
 from . import report
-from .declared_effects import accessed_tiles, has_effect, pending_of
-from .global_memory import GlobalMemory, asynchronous_reason
-from .harmless import is_harmless
+from .effects import (
+    CP_ASYNC,
+    MBARRIER_WRITES,
+    RegisterWriters,
+    accessed_tiles,
+    defining_op,
+    has_effect,
+    is_harmless,
+    pending_of,
+)
+from .global_memory import GlobalArrays, asynchronous_reason
 from .integers import UNKNOWN
 from .memory import Allocations
-from .memrefs import CP_ASYNC, MBARRIER_WRITES, defining_op
 from .program import (
-    Barrier,
-    Block,
     BulkCommit,
-    BulkStore,
+    BulkRead,
     BulkWait,
-    Commit,
-    Copy,
+    ComputedInteger,
+    CopyCommit,
     CopyWait,
-    Define,
-    Elect,
+    CtaBarrier,
     Elected,
-    End,
+    ElectRegion,
     Fence,
-    For,
-    If,
-    Let,
-    Load,
-    Mma,
+    ForRegion,
+    IfRegion,
+    KernelEnd,
+    MemoryWrite,
+    MmaRead,
+    MmaWait,
     Opaque,
-    Other,
-    Program,
+    RegisterWrite,
     Step,
-    Wait,
+    StepBlock,
+    StepProgram,
+    ThreadRead,
+    UnknownEffects,
 )
 from .rectangles import Allocation, Start, SymbolicRectangle
-from .registers import Registers
 from .translate_integers import IntegerTranslator
 
-_ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait, BulkCommit, BulkWait, End)
+_ORDERINGS = (CopyCommit, CopyWait, Fence, CtaBarrier, MmaWait, BulkCommit, BulkWait, KernelEnd)
 
 #: What all threads of the CTA must execute to order their accesses.
-_OF_ALL = (Commit, CopyWait, Wait, Barrier)
+_OF_ALL = (CopyCommit, CopyWait, MmaWait, CtaBarrier)
 
 #: The accesses of tiles that are followed, by whether they write, by the proxy, and by what states that
 #: they are complete.
 _STEPS = {
-    (False, Proxy.GENERIC, Completion.AT_ONCE): Load,
-    (False, Proxy.ASYNC, Completion.WGMMA_GROUP): Mma,
-    (False, Proxy.ASYNC, Completion.BULK_GROUP): BulkStore,
-    (True, Proxy.GENERIC, Completion.AT_ONCE): Copy,
-    (True, Proxy.GENERIC, Completion.CP_ASYNC_GROUP): Copy,
+    (False, Proxy.GENERIC, Completion.AT_ONCE): ThreadRead,
+    (False, Proxy.ASYNC, Completion.WGMMA_GROUP): MmaRead,
+    (False, Proxy.ASYNC, Completion.BULK_GROUP): BulkRead,
+    (True, Proxy.GENERIC, Completion.AT_ONCE): MemoryWrite,
+    (True, Proxy.GENERIC, Completion.CP_ASYNC_GROUP): MemoryWrite,
 }
 
 #: The waits for accesses, by what states that these are complete.
 _WAITS = {
     Completion.CP_ASYNC_GROUP: CopyWait,
-    Completion.WGMMA_GROUP: Wait,
+    Completion.WGMMA_GROUP: MmaWait,
     Completion.BULK_GROUP: BulkWait,
 }
 
 
 def translate(
-    function: Op, blocks: list[MlirBlock], global_memory: GlobalMemory | None = None
-) -> Program:
+    function: Op, blocks: list[Block], global_memory: GlobalArrays | None = None
+) -> StepProgram:
     """Return the program of a function; only the first of its blocks is run.
 
     Args:
@@ -91,7 +96,7 @@ def translate(
 class Translator:
     """Translates ops one by one."""
 
-    def __init__(self, function: Op, global_memory: GlobalMemory | None = None) -> None:
+    def __init__(self, function: Op, global_memory: GlobalArrays | None = None) -> None:
         self._global_memory = global_memory
         self._integers = IntegerTranslator(function)
         self._number = self._integers.number
@@ -99,19 +104,19 @@ class Translator:
         self._function = function
         #: The scope of a barrier of all threads of the CTA.
         self._everyone = Scope.WARPGROUP if threads_of(function) == WARPGROUP else Scope.CTA
-        self._registers = Registers(function)
+        self._registers = RegisterWriters(function)
         self._defined: dict[Op, SymbolicRectangle] = {}
-        self.copies: list[Copy] = []
-        self.readers: list[Mma | Load | BulkStore] = []
+        self.copies: list[MemoryWrite] = []
+        self.readers: list[MmaRead | ThreadRead | BulkRead] = []
         self.furthest = 1
         self._translations: dict[str, Callable[[Op], Step | None]] = {
-            "nvgpu.device_async_create_group": lambda _: Commit(),
+            "nvgpu.device_async_create_group": lambda _: CopyCommit(),
             "nvgpu.device_async_wait": self._wait_for_groups,
             "scf.if": self._if,
             "scf.for": self._for,
         }
 
-    def program(self, blocks: list[MlirBlock]) -> Program:
+    def program(self, blocks: list[Block]) -> StepProgram:
         """Return the program of the function, whose arguments are the same for all threads.
 
         Args:
@@ -121,11 +126,11 @@ class Translator:
             OpError: if an op uses a tile that does not come from an alloc or view.
         """
         body, *_ = [self._block(block) for block in blocks]
-        stored = [read for x in self.readers if isinstance(x, BulkStore) for read in x.sources]
+        stored = [read for x in self.readers if isinstance(x, BulkRead) for read in x.sources]
         if stored:
-            body.by_op[-1][1].append(End(self._function, tuple(stored)))
+            body.by_op[-1][1].append(KernelEnd(self._function, tuple(stored)))
         body.by_op.insert(0, (self._function, [*map(self._integers.argument, blocks[0].arguments)]))
-        return Program(
+        return StepProgram(
             body,
             tuple(self.copies),
             tuple(self.readers),
@@ -135,14 +140,14 @@ class Translator:
             _size_multiple(self._function),
         )
 
-    def _block(self, block: MlirBlock) -> Block:
+    def _block(self, block: Block) -> StepBlock:
         ops = list(block.operations)
         by_op = [(op.operation, self.steps_of(op)) for op in ops]
         yields: tuple[int, ...] = ()
         if ops and ops[-1].operation.name == "scf.yield":
             yields = tuple(map(self._number, ops[-1].operands))
         steps = [step for _, steps in by_op for step in steps]
-        return Block(by_op, yields, any(map(_accesses, steps)), any(map(_synchronizes, steps)))
+        return StepBlock(by_op, yields, any(map(_accesses, steps)), any(map(_synchronizes, steps)))
 
     def steps_of(self, op: Op) -> list[Step]:
         """Return the steps of an op view."""
@@ -150,7 +155,7 @@ class Translator:
         if any(isinstance(step, _OF_ALL) for step in steps) and self._elected(op):
             return [Opaque(op, _NOT_ALL)]
         if self._registers.are_written_by(op) and op.operation.name != "scf.for":
-            return [*steps, Define(op, self._definition(op.operation))]
+            return [*steps, RegisterWrite(op, self._definition(op.operation))]
         return steps
 
     def _definition(self, op: Op) -> SymbolicRectangle:
@@ -170,7 +175,7 @@ class Translator:
             inner = self._block(op.regions[0].blocks[0])
             return inner.steps if inner.accesses or inner.synchronizes else []
         if isinstance(op, ElectOp) and self._elected(op) is None:
-            return [Elect(op.operation, self._block(op.regions[0].blocks[0]))]
+            return [ElectRegion(op.operation, self._block(op.regions[0].blocks[0]))]
         if len(op.regions):
             return [self._opaque(op)]
         return self._declared(op) if has_effect(op) else []
@@ -191,42 +196,42 @@ class Translator:
         if (integer := self._integers.translate(op)) is not None:
             return integer
         if is_cta_barrier(op):
-            return Barrier()
+            return CtaBarrier()
         if len(op.regions):
             return self._opaque(op)
-        return None if is_harmless(op) else Other(op)
+        return None if is_harmless(op) else UnknownEffects(op)
 
-    def _of_memrefs(self, op: Op) -> list[Load | Copy | Opaque]:
+    def _of_memrefs(self, op: Op) -> list[ThreadRead | MemoryWrite | Opaque]:
         """Return the accesses of an op of another dialect to memory that tiles view."""
         reads, writes = self.allocations.of_memrefs(op)
-        readers = [Load(op, reads)] if reads else []
-        copies = [Copy(op, target, op.name in CP_ASYNC) for target in writes]
+        readers = [ThreadRead(op, reads)] if reads else []
+        copies = [MemoryWrite(op, target, op.name in CP_ASYNC) for target in writes]
         self.readers += readers
         self.copies += copies
         if copies and op.name in MBARRIER_WRITES:
             return [self._by_mbarrier(op)]
         return [*readers, *copies, *self._of_arrays(op)]
 
-    def _of_arrays(self, op: Op) -> list[Load | Copy | Opaque]:
+    def _of_arrays(self, op: Op) -> list[ThreadRead | MemoryWrite | Opaque]:
         """Return the accesses of an op of arrays in global memory that are followed."""
-        steps: list[Load | Copy | Opaque] = []
+        steps: list[ThreadRead | MemoryWrite | Opaque] = []
         for access, whole in self._global_memory.of(op) if self._global_memory else ():
             threads = self._elected(op) if access.in_bulk else None
             if access.writes and threads is not None:
-                steps.append(Copy(op, whole, asynchronous=True, threads=threads))
+                steps.append(MemoryWrite(op, whole, asynchronous=True, threads=threads))
             elif access.asynchronous:
                 steps.append(Opaque(op, asynchronous_reason(access)))
             elif access.writes:
-                steps.append(Copy(op, whole, asynchronous=False))
+                steps.append(MemoryWrite(op, whole, asynchronous=False))
             else:
-                steps.append(Load(op, (whole,)))
+                steps.append(ThreadRead(op, (whole,)))
         return steps
 
     def _by_mbarrier(self, op: Op) -> Opaque:
         """Translate a write that completes at an mbarrier of the kernel's own."""
         _, number = MBARRIER_WRITES[op.name]
         made = defining_op(op.operands[number])
-        where = f" ({report.at(made)})" if made else ""
+        where = f" ({report.label(made)})" if made else ""
         reason = f"it completes at an mbarrier of the kernel's own{where}"
         return Opaque(op, f"{reason}; only those of smem.create_pipeline are followed")
 
@@ -250,14 +255,14 @@ class Translator:
         steps += self._accesses(op, elected)
         if effects.commits is not None:
             copies = effects.commits is Completion.CP_ASYNC_GROUP
-            steps.append(Commit() if copies else BulkCommit(elected))
+            steps.append(CopyCommit() if copies else BulkCommit(elected))
         if effects.fences:
             # That of one thread orders what this thread has written.
-            steps.append(Other(op) if elected else Fence())
+            steps.append(UnknownEffects(op) if elected else Fence())
         if effects.barrier is not None:
-            steps.append(Barrier() if self._is_of_all(op) else Other(op))
+            steps.append(CtaBarrier() if self._is_of_all(op) else UnknownEffects(op))
         if isinstance(op, SemaphoreArriveOp) and self._everyone is Scope.WARPGROUP:
-            steps.append(Let(self._number(op.last), lambda: UNKNOWN, ()))
+            steps.append(ComputedInteger(self._number(op.last), lambda: UNKNOWN, ()))
         return steps
 
     def _is_of_all(self, op: Op) -> bool:
@@ -266,36 +271,40 @@ class Translator:
             return op.warpgroups * WARPGROUP == threads_of(self._function)
         return (op.effects.barrier or Scope.THREAD) >= self._everyone
 
-    def _wait(self, op: Op, elected: Elected | None) -> CopyWait | Wait | BulkWait | Other:
+    def _wait(
+        self, op: Op, elected: Elected | None
+    ) -> CopyWait | MmaWait | BulkWait | UnknownEffects:
         wait = _WAITS.get(op.effects.awaits)
         if wait is None:
-            return Other(op)
+            return UnknownEffects(op)
         pending = pending_of(op)
         self.furthest = max(self.furthest, pending + 1)
         return BulkWait(pending, elected, op.read) if wait is BulkWait else wait(pending)
 
     def _accesses(
         self, op: Op, elected: Elected | None
-    ) -> list[Opaque | Load | Mma | BulkStore | Copy]:
+    ) -> list[Opaque | ThreadRead | MmaRead | BulkRead | MemoryWrite]:
         """Return the accesses of an op: reads by threads, tensor cores and bulk copies, then writes."""
         read: dict[type, list[SymbolicRectangle]] = {}
-        copies: list[Copy] = []
+        copies: list[MemoryWrite] = []
         unknown: list[Opaque] = []
         for tile, access in accessed_tiles(op):
             step = _STEPS.get((access.writes, access.proxy, access.completion), Opaque)
             rectangle = self.allocations.rectangle(tile, op) if step is not Opaque else None
             if step is Opaque:
                 unknown = [Opaque(op, "it accesses tiles in a way that is not followed")]
-            elif step is BulkStore and elected is None:
+            elif step is BulkRead and elected is None:
                 unknown = [Opaque(op, _BY_ALL)]
-            elif step is not Copy:
+            elif step is not MemoryWrite:
                 read.setdefault(step, []).extend([] if rectangle is None else [rectangle])
             elif rectangle is not None:
-                copies.append(Copy(op, rectangle, access.completion is not Completion.AT_ONCE))
-        if Mma in read:
-            read[Mma] += map(self._definition, self._registers.of(op))
+                copies.append(
+                    MemoryWrite(op, rectangle, access.completion is not Completion.AT_ONCE)
+                )
+        if MmaRead in read:
+            read[MmaRead] += map(self._definition, self._registers.of(op))
         readers = [
-            reader(op, tuple(sources), *((elected,) if reader is BulkStore else ()))
+            reader(op, tuple(sources), *((elected,) if reader is BulkRead else ()))
             for reader, sources in read.items()
         ]
         self.readers += readers
@@ -304,15 +313,15 @@ class Translator:
 
     # Control flow.
 
-    def _if(self, op: Op) -> If:
+    def _if(self, op: Op) -> IfRegion:
         branches = [self._block(r.blocks[0]) for r in op.regions if len(r.blocks)]
-        then, otherwise = (*branches, Block())[:2]
+        then, otherwise = (*branches, StepBlock())[:2]
         results = tuple(map(self._number, op.results))
         for result, *yielded in zip(results, then.yields, otherwise.yields, strict=False):
             self._integers.widening.follow("arith.select", result, tuple(yielded))
-        return If(op, self._number(op.operands[0]), (then, otherwise), results)
+        return IfRegion(op, self._number(op.operands[0]), (then, otherwise), results)
 
-    def _for(self, op: Op) -> For:
+    def _for(self, op: Op) -> ForRegion:
         lower, upper, step, *initial = map(self._number, op.operands)
         block = op.regions[0].blocks[0]
         induction, *carried = map(self._number, block.arguments)
@@ -320,8 +329,8 @@ class Translator:
         body = self._block(block)
         if self._registers.are_written_by(op):
             # The loop writes the registers that it carries at the end of an iteration.
-            body.by_op[-1][1].append(Define(op, self._definition(op)))
-        return For(
+            body.by_op[-1][1].append(RegisterWrite(op, self._definition(op)))
+        return ForRegion(
             op,
             (lower, upper, step),
             tuple(initial),
@@ -331,12 +340,16 @@ class Translator:
             tuple(map(self._number, op.results)),
         )
 
-    def _opaque(self, op: Op) -> Opaque | Other:
+    def _opaque(self, op: Op) -> Opaque | UnknownEffects:
         """Translate an op that executes its regions in an unknown way."""
         inner = [self._block(block) for region in op.regions for block in region.blocks]
         own = isinstance(op, SmemOp) and has_effect(op)
         followed = own or any(block.accesses or block.synchronizes for block in inner)
-        return Opaque(op, "how it executes its regions is not known") if followed else Other(op)
+        return (
+            Opaque(op, "how it executes its regions is not known")
+            if followed
+            else UnknownEffects(op)
+        )
 
 
 #: Why ops are not followed: threads execute them that may not.
@@ -364,24 +377,26 @@ def _size_multiple(function: Op) -> int:
 
 
 def _accesses(step: Step) -> bool:
-    inner: tuple[Block, ...] = step.branches if isinstance(step, If) else ()
-    inner = (step.body,) if isinstance(step, For | Elect) else inner
-    return isinstance(step, (Copy, Load, Mma, BulkStore)) or any(block.accesses for block in inner)
+    inner: tuple[StepBlock, ...] = step.branches if isinstance(step, IfRegion) else ()
+    inner = (step.body,) if isinstance(step, ForRegion | ElectRegion) else inner
+    return isinstance(step, (MemoryWrite, ThreadRead, MmaRead, BulkRead)) or any(
+        block.accesses for block in inner
+    )
 
 
 def _synchronizes(step: Step) -> bool:
-    if isinstance(step, If):
+    if isinstance(step, IfRegion):
         return any(branch.synchronizes for branch in step.branches)
-    if isinstance(step, For | Elect):
+    if isinstance(step, ForRegion | ElectRegion):
         return step.body.synchronizes
-    if isinstance(step, Copy):
+    if isinstance(step, MemoryWrite):
         return not _is_of_memref(step, step.target)
-    if isinstance(step, Load):
+    if isinstance(step, ThreadRead):
         return not any(_is_of_memref(step, source) for source in step.sources)
-    return isinstance(step, (Mma, BulkStore, *_ORDERINGS, Opaque))
+    return isinstance(step, (MmaRead, BulkRead, *_ORDERINGS, Opaque))
 
 
-def _is_of_memref(step: Copy | Load, accessed: SymbolicRectangle) -> bool:
+def _is_of_memref(step: MemoryWrite | ThreadRead, accessed: SymbolicRectangle) -> bool:
     """Whether an access is one of another dialect's op to the memory of a memref."""
     allocation = accessed.allocation
     return allocation.of_memref or (allocation.of_global and not isinstance(step.op, SmemOp))

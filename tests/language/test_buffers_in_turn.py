@@ -3,9 +3,8 @@
 import pytest
 
 import mlir_smem.language as sl
-from mlir_smem.passes.check_async.extents import Extent
-from mlir_smem.passes.check_async.polynomials import number
-from mlir_smem.passes.check_async.symbols import SymbolTable
+from mlir_smem.passes.check_async.polynomials import SymbolTable, number
+from mlir_smem.passes.check_async.tile_slices import AxisSlice
 
 
 def stores(buffers, pending, rows):
@@ -61,6 +60,6 @@ def test_remainders(ahead, size, overlaps):
     def extent(dividend):
         operands = dividend, number(3)
         remainder = symbols.of(("arith.remui", "", operands), operands, lower_bound=0)
-        return Extent(remainder.polynomial * number(64), size, 256)
+        return AxisSlice(remainder.polynomial * number(64), size, 256)
 
     assert extent(x).overlaps(extent(x + number(ahead))) is overlaps

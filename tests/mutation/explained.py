@@ -75,7 +75,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "layout/wgmma/isa.py: Wgmma.accumulators: (a, b) -> (b, a)",
     ),
     "it ends a search earlier, or begins one again that finds the same": (
-        "passes/order/hazard.py: hazard_between: progress in (first_progress(origin.step)…",
+        "passes/order/hazards.py: hazard_between: progress in (first_progress(origin.step)…",
         "passes/insert_sync/__init__.py: insert: not insertion.check_whole() -> …",
     ),
     "segments and states of another number are followed to the same end": (
@@ -90,7 +90,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "passes/insert_sync/inserted.py: COMMITS: …",
     ),
     "it counts questions for a benchmark": (
-        "passes/insert_sync/proof.py: WholeFunction.__init__: 0 -> 1",
+        "passes/insert_sync/prover.py: WholeFunction.__init__: 0 -> 1",
     ),
     "a program tells one group apart in any case": (
         "passes/check_async/analysis.py: Analyzer.furthest: 1 -> 0",
@@ -101,7 +101,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "which bytes of a memref an op accesses is not known: spans are compared": (
         "passes/order/memory.py: Allocations._shared: 1 -> 2 [3]",
     ),
-    "the sign of a comparison counts": ("passes/insert_sync/in_flight.py: _latest_first: 1 -> 2",),
+    "the sign of a comparison counts": ("passes/insert_sync/edits.py: _latest_first: 1 -> 2",),
 }
 
 #: Why only one side can notice a mutant.

@@ -9,18 +9,15 @@ from mlir_smem.bindings import ir
 from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
 from mlir_smem.ir.kernel import functions_of
-from mlir_smem.passes.check_async.arithmetic import exact_result
-from mlir_smem.passes.check_async.bounds.ranges import Range, computed, exactly
-from mlir_smem.passes.check_async.describe import Description
-from mlir_smem.passes.check_async.extents import Extent
-from mlir_smem.passes.check_async.facts import facts_of
-from mlir_smem.passes.check_async.intervals import Interval, Intervals
-from mlir_smem.passes.check_async.pipelines.events import Event, Turn
+from mlir_smem.passes.check_async.bounds.ranges import IntegerRange, computed, exactly
+from mlir_smem.passes.check_async.describe import PolynomialPrinter
+from mlir_smem.passes.check_async.intervals import Interval, Intervals, facts_of
+from mlir_smem.passes.check_async.pipelines.circular_waits import _fits
 from mlir_smem.passes.check_async.pipelines.global_arrays import _is_interleaved
-from mlir_smem.passes.check_async.pipelines.turns import _fits
-from mlir_smem.passes.check_async.polynomials import number
-from mlir_smem.passes.check_async.symbols import SymbolTable
-from mlir_smem.passes.check_async.values import Values
+from mlir_smem.passes.check_async.pipelines.relative_indices import Event, RoundRobinState
+from mlir_smem.passes.check_async.polynomials import SymbolTable, number
+from mlir_smem.passes.check_async.tile_slices import AxisSlice
+from mlir_smem.passes.check_async.values import SymbolicValues, exact_result
 
 SYMBOLS = SymbolTable()
 X, Y, Z = (SYMBOLS.of((name,), lower_bound=0) for name in "xyz")
@@ -60,8 +57,8 @@ def test_extents_of_warpgroups(start, other):
     of_each = X.polynomial * number(64)
     sizes = (16, 48, 64)
     for size, other_size in product(sizes, repeat=2):
-        one = Extent(of_each + number(start), size, 256)
-        two = Extent(of_each + number(other), other_size, 256)
+        one = AxisSlice(of_each + number(start), size, 256)
+        two = AxisSlice(of_each + number(other), other_size, 256)
         disjoint = all(
             64 * x + start + size <= 64 * y + other or 64 * y + other + other_size <= 64 * x + start
             for x, y in product(range(4), repeat=2)
@@ -89,7 +86,7 @@ def test_exact_divisions(name, by, multiple, more, expected):
 
 
 def dense(low, high, source):
-    return Range(low, high, attained=True, dense=True, sources=frozenset({source}))
+    return IntegerRange(low, high, attained=True, dense=True, sources=frozenset({source}))
 
 
 @pytest.mark.parametrize("low, high", [(0, 3), (2, 9), (0, 4), (3, 3)])
@@ -125,7 +122,7 @@ def test_a_shift_is_a_product():
         module = parse_module(text)
         (function,) = functions_of(module)
         _, known, unknown, _ = function.regions[0].blocks[0].operations
-        values = Values(function)
+        values = SymbolicValues(function)
         n = values.of(function.regions[0].blocks[0].arguments[0])
         assert values.of(known.result) == n * number(8)
         assert values.of(unknown.result).symbol.name == "arith.shli"
@@ -146,8 +143,8 @@ def test_numbers_follow_from_others_with_the_same_products():
 def test_extents_in_rounds_of_warpgroups(rounds, size, count, ahead, apart):
     """In another round each, at 64 * warpgroup + rounds * round."""
     own = X.polynomial * number(64)
-    one = Extent(Y.polynomial * number(rounds) + own, size, 1 << 20)
-    other = Extent(Z.polynomial * number(rounds) + own + number(ahead), size, 1 << 20)
+    one = AxisSlice(Y.polynomial * number(rounds) + own, size, 1 << 20)
+    other = AxisSlice(Z.polynomial * number(rounds) + own + number(ahead), size, 1 << 20)
     assert _is_interleaved(one, other, X, count) == apart
     assert not _is_interleaved(one, one._replace(start=X.polynomial * X.polynomial), X, count)
 
@@ -155,14 +152,14 @@ def test_extents_in_rounds_of_warpgroups(rounds, size, count, ahead, apart):
 def test_what_has_no_name_has_no_words():
     operands = X.polynomial, number(4)
     quotient = SYMBOLS.of(("arith.divui", "", operands), operands)
-    assert Description(None, SYMBOLS).of(quotient.polynomial) is None
+    assert PolynomialPrinter(None, SYMBOLS).of(quotient.polynomial) is None
 
 
 @pytest.mark.parametrize("taken, held, fits", [(2, 0, True), (2, 1, False), (1, 0, False)])
 def test_the_next_turn_begins_when_the_one_before_is_over(taken, held, fits):
     """One of two warpgroups takes two indices of a pipeline in a turn, behind two of another one."""
     first, second = "first", "second"
-    turns = {first: Turn(2, 0, 0), second: Turn(2, taken, held)}
+    turns = {first: RoundRobinState(2, 0, 0), second: RoundRobinState(2, taken, held)}
     ahead = {second: taken - 4}
     partition = SimpleNamespace(warpgroups=2)
     assert _fits(Event(partition, None, True, first, ahead, turns), second) == fits

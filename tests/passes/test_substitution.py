@@ -1,9 +1,7 @@
 """Symbols replaced in polynomials: what several symbols are computed from is replaced once."""
 
-from mlir_smem.passes.check_async.polynomials import number, variable
-from mlir_smem.passes.check_async.substitution import Substitution
-from mlir_smem.passes.check_async.sums import Sums
-from mlir_smem.passes.check_async.symbols import SymbolTable
+from mlir_smem.passes.check_async.polynomials import Substitution, SymbolTable, number, variable
+from mlir_smem.passes.check_async.values import Sums
 
 TABLE = SymbolTable()
 

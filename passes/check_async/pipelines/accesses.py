@@ -1,21 +1,19 @@
-"""Reads and writes of tiles: of stages that are held, and of tiles without a pipeline."""
+"""Reads and writes of tiles by a partition: of acquired stages, and of tiles without a pipeline."""
 
 from __future__ import annotations
 
 from ....bindings.irtypes import Op, Value
 from ....dialect.effects import Access, Completion, Proxy, Scope
-from ....dialect.ops import ElectOp, LoadOp, WarpgroupBarrierOp, WarpSpecializeOp
+from ....dialect.ops import ElectOp, FenceOp, LoadOp, WarpgroupBarrierOp, WarpSpecializeOp
 from ...order.needs import CLUSTER_BARRIER, Need, listed
-from ...order.report import at
-from ..extents import Extent
+from ...order.report import label
 from ..polynomials import number
-from .findings import Findings, Order
-from .kernel import Kernel, Recorded, TileAccess
-from .other_warpgroups import OtherWarpgroups
-from .pipeline_sides import Side, stages_of
-from .state import Exposed, Read, Reader, State, Write
-from .threads import Threads
-from .tile_rectangles import TileRectangle
+from ..tile_slices import AxisSlice
+from .findings import Findings, MissingSync
+from .kernel import KernelAnalysis, PartitionRecord, TileAccess
+from .ops import Side, stages_of
+from .partition import ActiveThreads
+from .state import ExposedAccess, PartitionState, PendingRead, PendingWrite, Reader, TileRectangle
 from .tile_resolver import TileResolver
 
 #: What reads a tile, by the proxy and by what states that the read is complete.
@@ -46,11 +44,11 @@ class Accesses:
 
     def __init__(
         self,
-        kernel: Kernel,
-        threads: Threads,
+        kernel: KernelAnalysis,
+        threads: ActiveThreads,
         tiles: TileResolver,
         others: OtherWarpgroups,
-        recorded: Recorded,
+        recorded: PartitionRecord,
         findings: Findings,
     ) -> None:
         self._kernel = kernel
@@ -67,7 +65,7 @@ class Accesses:
             for _, access in self._kernel.ops.tiles(op)
         )
 
-    def access(self, op: Op, state: State) -> None:
+    def access(self, op: Op, state: PartitionState) -> None:
         """Follow an op that `follows` accepts: its reads, then its writes."""
         tiles = self._kernel.ops.tiles(op)
         if not tiles or not self._has_needed_threads(op, state):
@@ -84,23 +82,23 @@ class Accesses:
                 self._read(op, tile, by, state)
         if any(by is Reader.MMA for _, by in reads):
             registers = map(_registers_of, self._kernel.registers.of(op))
-            state.reads |= {Read(op, each, Reader.MMA, 0) for each in registers}
+            state.reads |= {PendingRead(op, each, Reader.MMA, 0) for each in registers}
         for tile, access in tiles:
             if access.writes and access.proxy is Proxy.GENERIC:
                 self._write_by_threads(op, tile, state)
             elif access.writes:
                 self._load(op, tile, state)
 
-    def define(self, op: Op, state: State) -> None:
+    def define(self, op: Op, state: PartitionState) -> None:
         """Check that no mma may still read the registers that an op writes."""
         for read in self._kernel.in_order(state.reads):
             if read.rectangle.allocation == op and read.age is not None:
-                message = f"writes registers that the {at(read.op)} may still be reading"
+                message = f"writes registers that the {label(read.op)} may still be reading"
                 fix = f"put {listed(read.missing)} between them"
-                order = Order(read.op, tuple(read.missing))
+                order = MissingSync(read.op, tuple(read.missing))
                 self._findings.error(op, f"{message}; {fix}", state.certain, state, order)
 
-    def _has_needed_threads(self, op: Op, state: State) -> bool:
+    def _has_needed_threads(self, op: Op, state: PartitionState) -> bool:
         """Whether an op is executed by all threads that its accesses need."""
         partition, scope = self._threads.partition, op.effects.scope
         if scope >= Scope.CTA and not partition.whole and partition.warpgroups is not None:
@@ -130,12 +128,12 @@ class Accesses:
 
     # Writes.
 
-    def _write_by_threads(self, op: Op, tile: Value, state: State) -> None:
+    def _write_by_threads(self, op: Op, tile: Value, state: PartitionState) -> None:
         rectangle = self._tiles.rectangle(op, tile, state)
         if rectangle is not None:
-            self._write(rectangle, Write(op, rectangle), state)
+            self._write(rectangle, PendingWrite(op, rectangle), state)
 
-    def _load(self, op: Op, tile: Value, state: State) -> None:
+    def _load(self, op: Op, tile: Value, state: PartitionState) -> None:
         """Follow a bulk load, whose bytes count for a pipeline index."""
         count = self._threads.count
         if count != 1:
@@ -152,18 +150,18 @@ class Accesses:
             self._findings.remark(op, reason, state)
             return
         self._check_counts(op, rectangle, state)
-        write = Write(op, rectangle, fenced=True, past_barrier=True, in_bulk=True)
+        write = PendingWrite(op, rectangle, fenced=True, past_barrier=True, in_bulk=True)
         self._write(rectangle, write, state)
 
-    def _check_counts(self, op: Op, rectangle: TileRectangle, state: State) -> None:
+    def _check_counts(self, op: Op, rectangle: TileRectangle, state: PartitionState) -> None:
         """Check that the bytes of a load count for the stage that it writes."""
         assert rectangle.pipeline_side is not None
         written, pipeline = rectangle.pipeline_side.pipeline, op.pipeline.owner
         if written != pipeline:
             self._findings.error(
                 op,
-                f"writes a stage of the {at(written)}, but its bytes count for the {at(pipeline)}; take "
-                "both from one pipeline",
+                f"writes a stage of the {label(written)}, but its bytes count for the {label(pipeline)}; "
+                "take both from one pipeline",
                 state.certain,
                 state,
             )
@@ -184,7 +182,7 @@ class Accesses:
                 state,
             )
 
-    def _write(self, rectangle: TileRectangle, write: Write, state: State) -> None:
+    def _write(self, rectangle: TileRectangle, write: PendingWrite, state: PartitionState) -> None:
         if rectangle.pipeline_side is not None and not self._is_held(
             write.op, rectangle, "writes", state
         ):
@@ -211,7 +209,9 @@ class Accesses:
         state.writes = state.writes - same | {write}
         self._record(write.op, rectangle, None, state, in_bulk=write.in_bulk)
 
-    def _check_rewritten(self, earlier: Write, write: Write, state: State) -> None:
+    def _check_rewritten(
+        self, earlier: PendingWrite, write: PendingWrite, state: PartitionState
+    ) -> None:
         """Check that two writes of the same bytes are in order (WAW).
 
         An op that is executed again gives each thread the same bytes, which the thread writes in
@@ -227,15 +227,15 @@ class Accesses:
             self._race(write.op, earlier, "overwrites", [], overlaps is True, state)
             return
         reason = (
-            f"it may overwrite the {at(earlier.rectangle.allocation)} before the {at(earlier.op)} is "
-            f"over; put {WarpgroupBarrierOp.OPERATION_NAME} between them"
+            f"it may overwrite the {label(earlier.rectangle.allocation)} before the {label(earlier.op)} "
+            f"is over; put {WarpgroupBarrierOp.OPERATION_NAME} between them"
         )
-        order = Order(earlier.op, (Need(WarpgroupBarrierOp),))
+        order = MissingSync(earlier.op, (Need(WarpgroupBarrierOp),))
         self._findings.remark(write.op, reason, state, order)
 
     # Reads.
 
-    def _read(self, op: Op, tile: Value, by: Reader, state: State) -> None:
+    def _read(self, op: Op, tile: Value, by: Reader, state: PartitionState) -> None:
         in_bulk = by is Reader.BULK
         if in_bulk and not self._threads.scope:
             reason = f"it is not in an {ElectOp.OPERATION_NAME}"
@@ -248,16 +248,20 @@ class Accesses:
             return
         self._check_order(op, rectangle, by, state)
         if rectangle.pipeline_side is None and not self._is_filled(rectangle, state):
-            tile = at(rectangle.allocation)
+            tile = label(rectangle.allocation)
             reason = f"it is not known whether what it reads of the {tile} was written before"
             fix = "write all of it before"
             if self._threads.partition.warpgroups != 1:
                 fix = "each warpgroup must write what it reads"
             self._findings.remark(op, f"{reason}; {fix}", state)
-        state.reads |= {Read(op, rectangle, by, _AGES[by], self._threads.scope if in_bulk else "")}
+        state.reads |= {
+            PendingRead(op, rectangle, by, _AGES[by], self._threads.scope if in_bulk else "")
+        }
         self._record(op, rectangle, by, state)
 
-    def _check_order(self, op: Op, rectangle: TileRectangle, by: Reader, state: State) -> None:
+    def _check_order(
+        self, op: Op, rectangle: TileRectangle, by: Reader, state: PartitionState
+    ) -> None:
         """Check that what the partition's threads have written of the bytes is there (RAW)."""
         for write in self._kernel.in_order(state.writes):
             if write.in_bulk and write.rectangle.pipeline_side is not None:
@@ -269,12 +273,12 @@ class Accesses:
             if needs:
                 self._race(op, write, "reads", needs, overlaps is True, state)
 
-    def _read_remotely(self, op: LoadOp, tile: Value, state: State) -> None:
+    def _read_remotely(self, op: LoadOp, tile: Value, state: PartitionState) -> None:
         """Follow a load from another CTA of the cluster, whose threads execute the same ops."""
         rectangle = self._tiles.rectangle(op, tile, state)
         if rectangle is None:
             return
-        its = f"{at(rectangle.allocation)} of another CTA"
+        its = f"{label(rectangle.allocation)} of another CTA"
         if rectangle.pipeline_side is not None:
             reason = f"it reads a stage of the {its}, whose pipeline indices are not known"
             self._findings.remark(op, reason, state)
@@ -289,7 +293,7 @@ class Accesses:
             self._findings.remark(op, reason, state)
         self._record(op, rectangle, Reader.THREADS, state, remote=True)
 
-    def _is_filled(self, rectangle: TileRectangle, state: State) -> bool:
+    def _is_filled(self, rectangle: TileRectangle, state: PartitionState) -> bool:
         """Whether what is read was written before, by the threads themselves, or by all warpgroups of the
         partition; `OtherWarpgroups` checks that these come before."""
         if rectangle.is_covered(state.filled):
@@ -312,43 +316,45 @@ class Accesses:
         op: Op,
         rectangle: TileRectangle,
         by: Reader | None,
-        state: State,
+        state: PartitionState,
         remote: bool = False,
         in_bulk: bool = False,
     ) -> None:
         own = rectangle.without_variables()
         partition = self._threads.partition
         if partition.symbol is not None and partition.warpgroups != 1 and not remote:
-            self._others.expose(Exposed(op, own, by, in_bulk), state)
+            self._others.expose(ExposedAccess(op, own, by, in_bulk), state)
         access = TileAccess(partition, op, own, by, state.certain, state.epoch, remote)
         self._recorded.accesses[access] = None
 
     def _race(
         self,
         op: Op,
-        other: Write | Read,
+        other: PendingWrite | PendingRead,
         verb: str,
         needs: list[Need],
         overlaps: bool,
-        state: State,
+        state: PartitionState,
     ) -> None:
         """Report an access that begins before an earlier one is complete; a bulk load needs nothing but
         a consumer's wait."""
-        message = f"{verb} the {at(other.rectangle.allocation)} before the {at(other.op)} is over"
+        message = (
+            f"{verb} the {label(other.rectangle.allocation)} before the {label(other.op)} is over"
+        )
         fix = listed(needs) if needs else f"{Side.CONSUMER.wait_name} of its stage"
-        order = Order(other.op, tuple(needs))
+        order = MissingSync(other.op, tuple(needs))
         if overlaps:
             message = f"{message}; put {fix} between them"
             self._findings.error(op, message, state.certain, state, order)
         else:
             self._findings.remark(
                 op,
-                f"it is not known whether it shares bytes with the {at(other.op)}, which is not over",
+                f"it is not known whether it shares bytes with the {label(other.op)}, which is not over",
                 state,
                 order,
             )
 
-    def _is_held(self, op: Op, rectangle: TileRectangle, verb: str, state: State) -> bool:
+    def _is_held(self, op: Op, rectangle: TileRectangle, verb: str, state: PartitionState) -> bool:
         """Check that an access is of a stage that was waited for, and not committed or released."""
         assert rectangle.pipeline_side is not None
         pipeline, side = rectangle.pipeline_side
@@ -391,9 +397,78 @@ class Accesses:
 
 def _registers_of(writer: Op) -> TileRectangle:
     """Return the registers that an op writes for an mma, as a rectangle of one element."""
-    one = Extent(number(0), 1, 1)
+    one = AxisSlice(number(0), 1, 1)
     return TileRectangle(writer, None, 0, 0, (one, one, one))
 
 
 def _mechanism(access: Access) -> tuple[Proxy, Completion]:
     return access.proxy, access.completion
+
+
+class OtherWarpgroups:
+    """Compares the accesses of the warpgroups of a partition, which run the same ops on their own.
+
+    Args:
+        kernel: the function.
+        threads: those of the partition.
+        findings: receives remarks.
+    """
+
+    def __init__(self, kernel: KernelAnalysis, threads: ActiveThreads, findings: Findings) -> None:
+        self._kernel = kernel
+        self._threads = threads
+        self._findings = findings
+
+    def expose(self, access: ExposedAccess, state: PartitionState) -> None:
+        """Check that an access comes after those of the same bytes by other warpgroups, which execute it,
+        too, and note that others may not come after it."""
+        if (self._threads.partition, access.rectangle.pipeline_side) in self._kernel.use.turns:
+            return
+        for earlier in (access, *self._kernel.in_order(state.exposed - {access})):
+            self._check(earlier, access, state)
+        state.exposed |= {access}
+
+    def check_branches(
+        self, one: frozenset[ExposedAccess], other: frozenset[ExposedAccess]
+    ) -> None:
+        """Check accesses in two branches, of which each warpgroup of the partition takes one."""
+        for first in self._kernel.in_order(one):
+            for second in self._kernel.in_order(other):
+                self._check(first, second, None)
+
+    def _check(
+        self, earlier: ExposedAccess, later: ExposedAccess, state: PartitionState | None
+    ) -> None:
+        partition = self._threads.partition
+        writes = [each for each in (later, earlier) if each.by is None]
+        is_past = earlier.past_barrier and not later.is_async
+        if not writes or is_past or not earlier.rectangle.has_same_pipeline(later.rectangle):
+            return
+        assert partition.symbol is not None
+        if earlier.rectangle.is_disjoint_between(later.rectangle, partition.symbol):
+            return
+        other = earlier if writes[0] is later else later
+        reason = (
+            f"another warpgroup of its partition may access the same bytes by the {label(other.op)}"
+        )
+        if earlier is later or state is None or partition.warpgroups is None or earlier.in_bulk:
+            self._findings.remark(writes[0].op, reason, state)
+            return
+        needs = self._needs_between(earlier, later, partition.warpgroups, state)
+        order = MissingSync(earlier.op, needs, before=later.op)
+        reason = f"{reason}; put {listed(needs)} between them"
+        self._findings.remark(writes[0].op, reason, state, order)
+
+    def _needs_between(
+        self, earlier: ExposedAccess, later: ExposedAccess, warpgroups: int, state: PartitionState
+    ) -> tuple[Need, ...]:
+        """Return what orders accesses of several warpgroups of a partition."""
+        waits = [
+            need
+            for read in self._kernel.in_order(state.reads)
+            if read.op == earlier.op and earlier.by is not None
+            for need in read.missing
+        ]
+        fences = [Need(FenceOp)] if earlier.by is None and later.is_async else []
+        barrier = Need(WarpgroupBarrierOp, warpgroups=warpgroups)
+        return (*dict.fromkeys(waits), *fences, barrier)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..intervals import Interval, Intervals
 from ..polynomials import Polynomial, Symbol, number, variable
-from ..values import Values
+from ..values import SymbolicValues
 
 #: Iterations that are kept exactly.
 _EXACT = 2
@@ -33,7 +33,7 @@ class Base(NamedTuple):
     outer: tuple[Polynomial, ...]
 
 
-class Thread(NamedTuple):
+class ThreadState(NamedTuple):
     """How far a thread of execution is.
 
     Attributes:
@@ -50,19 +50,19 @@ class Thread(NamedTuple):
 
 
 @dataclass
-class State:
+class JointState:
     """How far all threads are, and what is known of integers.
 
     Attributes:
         certain: whether some run is known to come to the state.
     """
 
-    threads: list[Thread]
+    threads: list[ThreadState]
     bases: tuple[Base, ...]
     known: Intervals
     certain: bool = True
 
-    def copy(self) -> State:
+    def copy(self) -> JointState:
         """Return a copy that can be changed independently."""
         return replace(self, threads=[*self.threads], known=self.known.copy())
 
@@ -75,13 +75,13 @@ class Bases:
         alone: how many iterations are kept exactly while a single thread is in a loop.
     """
 
-    def __init__(self, values: Values, alone: int = _EXACT) -> None:
+    def __init__(self, values: SymbolicValues, alone: int = _EXACT) -> None:
         self._values = values
         self._alone = max(alone, _EXACT)
         self._past: dict[tuple[Symbol, Symbol], bool] = {}
 
     def first_counter(
-        self, state: State, bound: Polynomial, outer: tuple[Polynomial, ...]
+        self, state: JointState, bound: Polynomial, outer: tuple[Polynomial, ...]
     ) -> Polynomial:
         """Return the counter of a loop that begins, relative to those of others that run it.
 
@@ -106,7 +106,7 @@ class Bases:
     def _symbol(self, slot: int) -> Symbol:
         return self._values.symbols.of(("base", slot), lower_bound=0, by=f"base {slot}")
 
-    def linear_forms(self, state: State, polynomial: Polynomial) -> list[Polynomial]:
+    def linear_forms(self, state: JointState, polynomial: Polynomial) -> list[Polynomial]:
         """Return a polynomial, and those in which bases that are known exactly are numbers; that is done
         where they stand alone, not in products, nor in what is computed of them."""
         forms = [polynomial]
@@ -115,7 +115,7 @@ class Bases:
                 forms.append(self._replace_symbol(forms[-1], symbol, exact))
         return forms
 
-    def forms(self, state: State, polynomial: Polynomial) -> list[Polynomial]:
+    def forms(self, state: JointState, polynomial: Polynomial) -> list[Polynomial]:
         """Return the linear forms of a polynomial, and last the one in which bases that are known exactly
         are numbers everywhere."""
         forms = self.linear_forms(state, polynomial)
@@ -124,7 +124,7 @@ class Bases:
         return forms
 
     def _exact_in(
-        self, state: State, polynomial: Polynomial
+        self, state: JointState, polynomial: Polynomial
     ) -> Iterator[tuple[Symbol, Polynomial]]:
         for base in state.bases:
             if base.symbol.varies & polynomial.varies:
@@ -132,13 +132,13 @@ class Bases:
                 if exact is not None:
                     yield base.symbol, number(exact)
 
-    def forget_iterations(self, state: State, counter: Polynomial) -> None:
+    def forget_iterations(self, state: JointState, counter: Polynomial) -> None:
         """Forget what iterations of a loop have computed, which matters no more in the next one."""
         for base in state.bases:
             if base.symbol in counter.symbols:
                 state.known.drop(lambda key, base=base: not _matters_later(key, base.symbol))
 
-    def generalize(self, state: State) -> State:
+    def generalize(self, state: JointState) -> JointState:
         """Return a state of which there are finitely many, and which includes another one."""
         state = self._substitute_exact(state)
         for base in state.bases:
@@ -148,7 +148,7 @@ class Bases:
             self._widen(state, base)
         return state
 
-    def _substitute_exact(self, state: State) -> State:
+    def _substitute_exact(self, state: JointState) -> JointState:
         """Replace bases that follow from other integers, as after the last iteration."""
         for base in state.bases:
             if _exact(state, base) is not None:
@@ -162,14 +162,14 @@ class Bases:
                     return self._substitute_exact(state)
         return state
 
-    def _shift(self, state: State, base: Base) -> State:
+    def _shift(self, state: JointState, base: Base) -> JointState:
         """Let the least counter be the base itself."""
         least = min(_offsets(state, base), default=0)
         if not least:
             return state
         return self._substitute(state, base.symbol, variable(base.symbol) - number(least))
 
-    def _widen(self, state: State, base: Base) -> None:
+    def _widen(self, state: JointState, base: Base) -> None:
         """Let a base stand for all later iterations, too."""
         exact, others = _exact(state, base), len(_offsets(state, base)) > 1
         equal = (x for x, _ in state.known.exact() if x != variable(base.symbol))
@@ -179,7 +179,7 @@ class Bases:
         if exact is not None and exact >= (_EXACT if others else self._alone):
             state.known.forget(variable(base.symbol), Interval(exact))
 
-    def _drop_unused(self, state: State) -> State:
+    def _drop_unused(self, state: JointState) -> JointState:
         """Drop bases that nothing is relative to, and what is known of them and of earlier iterations."""
         used = [x for each in state.threads for x in (*each.counters, *each.indices)]
         varies = frozenset().union(*(x.varies for x in used))
@@ -209,7 +209,7 @@ class Bases:
             return True
         return any(self._is_past(inner, base) for inner in operand.symbols)
 
-    def _substitute(self, state: State, symbol: Symbol, by: Polynomial) -> State:
+    def _substitute(self, state: JointState, symbol: Symbol, by: Polynomial) -> JointState:
         def replace_in(polynomials: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
             return tuple(self._replace_symbol(x, symbol, by) for x in polynomials)
 
@@ -232,12 +232,12 @@ class Bases:
         return result
 
 
-def _exact(state: State, base: Base) -> int | None:
+def _exact(state: JointState, base: Base) -> int | None:
     known = state.known.intervals.get(variable(base.symbol))
     return None if known is None else known.exact
 
 
-def _offsets(state: State, base: Base) -> list[int]:
+def _offsets(state: JointState, base: Base) -> list[int]:
     """Return the constants of the counters that are relative to a base."""
     counters = [x - variable(base.symbol) for each in state.threads for x in each.counters]
     return [x.constant for x in counters if x.constant is not None]

@@ -1,19 +1,27 @@
 """Circular waits of partitions: what excludes them without a schedule.
 
-Pipelines that connect partitions as the edges of a tree exclude them, if no producer and consumer hold
-all stages between them. Else a logical clock does, in which each wait follows its arrival:
+Pipelines that connect partitions as the edges of a tree exclude them, if no producer and consumer
+hold all stages between them. Else a logical clock does, in which each wait follows its arrival:
 
-The wait of one side of a pipeline for index k has the time k + c, with a constant c for that side. What a
-partition does between two waits has the time of the first. If there are constants such that
+The wait of one side of a pipeline for index k has the time k + c, with a constant c for that side.
+What a partition does between two waits has the time of the first. If there are constants such that
 
 - time does not decrease in each partition,
 - each index is committed at an earlier time than a consumer waits for it, and
 - each stage is released at an earlier time than a producer waits for it to be empty,
 
-where equal times are ordered by some order of the partitions, then no partitions wait for each other in
-a circle, because time would have to increase along it. (The clock is a topological order of the events
-of all partitions; a schedule of a marked graph in the sense of Commoner, Holt, Even and Pnueli, 1971.)
-The constants are found as a system of difference constraints, by the algorithm of Bellman and Ford.
+where equal times are ordered by some order of the partitions, then no partitions wait for each other
+in a circle, because time would have to increase along it. (The clock is a topological order of the
+events of all partitions; a schedule of a marked graph in the sense of Commoner, Holt, Even and
+Pnueli, 1971.) The constants are found as a system of difference constraints, by the algorithm of
+Bellman and Ford.
+
+Warpgroups of a partition that take indices round-robin wait each on its own. The exclusion holds for
+them, too, if the steps of all have a common order in which the indices of each pipeline come one
+after the other, as one thread of execution would take them: if no circle closes in that order, none
+closes without it. The order is that of rounds: the first chunk of the first warpgroup, on all
+pipelines, then the first chunk of the next one. An index that every warpgroup takes is a step of them
+all: what one of them has outstanding there, all of them have.
 """
 
 from __future__ import annotations
@@ -23,13 +31,13 @@ from collections.abc import Iterator
 from itertools import permutations, product
 from typing import NamedTuple
 
-from ....dialect.ops import CreatePipelineOp
-from .events import Event
-from .instructions import Kind
-from .kernel import Kernel
+from ....dialect.ops import CreatePipelineOp, OrderWaitOp, PartitionOp
+from ....ir.walk import holds
+from .instructions import Opcode
+from .kernel import KernelAnalysis
+from .ops import PipelineSide, Side, stages_of
 from .partition import Partition
-from .pipeline_sides import PipelineSide, Side, stages_of
-from .turns import has_conflicting_turns
+from .relative_indices import Event
 
 #: The most partitions of which all orders are tried.
 _MOST = 5
@@ -46,7 +54,7 @@ class _Bound(NamedTuple):
     by: int
 
 
-def are_excluded(kernel: Kernel) -> bool:
+def are_excluded(kernel: KernelAnalysis) -> bool:
     """Whether circular waits of partitions, and of their warpgroups, are excluded.
 
     Args:
@@ -54,7 +62,7 @@ def are_excluded(kernel: Kernel) -> bool:
     """
     events = kernel.ranks.events()
     # Threads that meet wait for each other without a pipeline.
-    meet = any(x.kind is Kind.MEET for code in kernel.use.codes for x in code.instructions)
+    meet = any(x.kind is Opcode.BARRIER for code in kernel.use.codes for x in code.instructions)
     if events is None or meet:
         return False
     held = kernel.recorded.taken | _held_together(kernel, events)
@@ -85,7 +93,7 @@ def _may_hold_all(
 
 
 def _held_together(
-    kernel: Kernel, events: list[Event]
+    kernel: KernelAnalysis, events: list[Event]
 ) -> dict[tuple[Partition, PipelineSide], int]:
     """Return the indices that all warpgroups of a partition hold where they together take another one."""
     return {
@@ -165,3 +173,38 @@ def _is_feasible(bounds: list[_Bound]) -> bool:
         if not changed:
             return True
     return False
+
+
+def has_conflicting_turns(events: list[Event], partition: Partition) -> bool:
+    """Whether the order of turns may not fit the pipelines that warpgroups of a partition take in turn.
+
+    Args:
+        events: the waits and arrivals of all partitions.
+        partition: the partition.
+    """
+    takes_order = isinstance(partition.op, PartitionOp) and holds(partition.op, OrderWaitOp)
+    for event in events:
+        if event.partition != partition:
+            continue
+        if takes_order and event.turns:
+            # The order of turns (`check_async.order`) is one of warpgroups that take the same indices.
+            return True
+        if event.pipeline_side not in event.turns:
+            if any(0 < turn.taken < turn.chunk for turn in event.turns.values()):
+                return True
+        elif event.waits and not all(_fits(event, other) for other in event.turns):
+            return True
+    return False
+
+
+def _fits(event: Event, other: PipelineSide) -> bool:
+    """Return whether a wait is in the same turn as the other pipeline, or in the next one when that is
+    over."""
+    turn, others, ahead = event.turns[event.pipeline_side], event.turns[other], event.ahead[other]
+    warpgroups = event.partition.warpgroups
+    if warpgroups is None or ahead is None or turn.chunk != others.chunk:
+        return False
+    # The index that each has taken first in its turn, one minus the other.
+    between = ahead - others.taken + turn.taken
+    is_over = others.taken == others.chunk and others.held == 0
+    return between == 0 or (between == -warpgroups * turn.chunk and is_over)

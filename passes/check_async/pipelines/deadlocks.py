@@ -9,25 +9,23 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...order.report import at
-from ..describe import Description
+from ...order.report import label
+from ..describe import PolynomialPrinter
 from ..intervals import Intervals
 from ..polynomials import Polynomial, number
-from ..values import Values
-from .bases import Bases, State, Thread
-from .evaluation import UnknownError
-from .instructions import Code, Instruction, Kind
-from .joint_run import JointRun, TooManyError
-from .pipeline_sides import PipelineSide, Side, stages_of
-from .taken import AllTurns
+from ..values import SymbolicValues
+from .bases import Bases, JointState, ThreadState
+from .instructions import Opcode, PipelineInstruction, RoundRobins, ThreadProgram
+from .joint_run import JointRun, TooManyError, UnknownError
+from .ops import PipelineSide, Side, stages_of
 
 #: What a thread counts: its turns, and where it has met others; then, for each pipeline side, the
 #: arrivals of its turn.
-_COUNTED = (Kind.TURNED, Kind.MEET, Kind.MEET_ALL)
-_TURNS, _ARRIVED = _COUNTED.index(Kind.TURNED), len(_COUNTED)
+_COUNTED = (Opcode.ORDER_ARRIVE, Opcode.BARRIER, Opcode.CLUSTER_BARRIER)
+_TURNS, _ARRIVED = _COUNTED.index(Opcode.ORDER_ARRIVE), len(_COUNTED)
 
 
-class Blocked(NamedTuple):
+class BlockedThread(NamedTuple):
     """A thread that waits.
 
     Attributes:
@@ -38,7 +36,7 @@ class Blocked(NamedTuple):
     """
 
     thread: int
-    instruction: Instruction
+    instruction: PipelineInstruction
     pipeline_index: Polynomial | None
     by: int
 
@@ -46,12 +44,14 @@ class Blocked(NamedTuple):
 class _DeadlockError(Exception):
     """Some threads wait for each other."""
 
-    def __init__(self, blocked: list[Blocked], known: Intervals) -> None:
+    def __init__(self, blocked: list[BlockedThread], known: Intervals) -> None:
         self.blocked = blocked
         self.known = known
 
 
-def find_deadlock(codes: list[Code], values: Values, known: Intervals, turns: AllTurns) -> str:
+def find_deadlock(
+    codes: list[ThreadProgram], values: SymbolicValues, known: Intervals, turns: RoundRobins
+) -> str:
     """Return why threads may wait for each other; empty if they do not.
 
     Args:
@@ -65,7 +65,7 @@ def find_deadlock(codes: list[Code], values: Values, known: Intervals, turns: Al
     except (UnknownError, TooManyError) as unknown:
         return str(unknown)
     except _DeadlockError as deadlock:
-        facts = Description(values.function, values.symbols).facts(deadlock.known)
+        facts = PolynomialPrinter(values.function, values.symbols).facts(deadlock.known)
         return _circle(codes, deadlock.blocked) + (f"; where {facts}" if facts else "")
     return ""
 
@@ -74,10 +74,14 @@ class _Schedule(JointRun):
     """A schedule of all threads of execution."""
 
     def __init__(
-        self, codes: list[Code], values: Values, known: Intervals, turns: AllTurns
+        self,
+        codes: list[ThreadProgram],
+        values: SymbolicValues,
+        known: Intervals,
+        turns: RoundRobins,
     ) -> None:
         self._turns = turns
-        sides = [[x.side for x in c.instructions if x.kind is Kind.ARRIVE] for c in codes]
+        sides = [[x.side for x in c.instructions if x.kind is Opcode.ARRIVE] for c in codes]
         self._arrives = [[x for x in dict.fromkeys(each) if x is not None] for each in sides]
         self._arrivals: dict[PipelineSide, list[tuple[int, int]]] = {}
         for thread, arrives in enumerate(self._arrives):
@@ -86,21 +90,23 @@ class _Schedule(JointRun):
         stages = max((stages_of(pipeline) for pipeline, _ in self._arrivals), default=0)
         super().__init__(codes, values, known, Bases(values, alone=2 + stages))
 
-    def first(self, thread: int) -> Thread:
+    def first(self, thread: int) -> ThreadState:
         partition, warpgroup, _ = self.codes[thread]
         turns = [self._turns.get((partition, side)) for side in self._arrives[thread]]
         indices = (number((warpgroup or 0) * each.chunk if each else 0) for each in turns)
-        return Thread(0, (), tuple(indices), (*(0 for _ in _COUNTED), *(0 for _ in turns)))
+        return ThreadState(0, (), tuple(indices), (*(0 for _ in _COUNTED), *(0 for _ in turns)))
 
-    def place_of(self, thread: int, instruction: Instruction) -> int | None:
-        arrives, side = instruction.kind is Kind.ARRIVE, instruction.side
+    def place_of(self, thread: int, instruction: PipelineInstruction) -> int | None:
+        arrives, side = instruction.kind is Opcode.ARRIVE, instruction.side
         return self._arrives[thread].index(side) if arrives and side is not None else None
 
-    def execute(self, state: State, thread: int, instruction: Instruction) -> Thread | None:
+    def execute(
+        self, state: JointState, thread: int, instruction: PipelineInstruction
+    ) -> ThreadState | None:
         now, kind = state.threads[thread], instruction.kind
         if self._blocked(state, thread, instruction) is not None:
             return None
-        if kind is Kind.ARRIVE:
+        if kind is Opcode.ARRIVE:
             assert instruction.side is not None
             return self._arrive(state, thread, instruction)
         counts = [*now.counts]
@@ -108,7 +114,9 @@ class _Schedule(JointRun):
             counts[_COUNTED.index(kind)] += 1
         return now._replace(counts=tuple(counts))
 
-    def _arrive(self, state: State, thread: int, instruction: Instruction) -> Thread:
+    def _arrive(
+        self, state: JointState, thread: int, instruction: PipelineInstruction
+    ) -> ThreadState:
         """Return where a thread is after an arrival: at the next index that it takes."""
         now, side = state.threads[thread], instruction.side
         assert side is not None
@@ -123,7 +131,7 @@ class _Schedule(JointRun):
         indices = (*now.indices[:place], index, *now.indices[place + 1 :])
         return now._replace(indices=indices, counts=tuple(counts))
 
-    def normalize(self, state: State) -> State:
+    def normalize(self, state: JointState) -> JointState:
         """Return a state whose counts are relative to the least one of those that they wait for."""
         for place, kind in enumerate(_COUNTED):
             for group in {tuple(self._together(x, kind)) for x in range(len(self.codes))}:
@@ -134,7 +142,7 @@ class _Schedule(JointRun):
                     state.threads[thread] = state.threads[thread]._replace(counts=tuple(counts))
         return state
 
-    def end(self, state: State) -> None:
+    def end(self, state: JointState) -> None:
         blocked = []
         for thread, now in enumerate(state.threads):
             instructions = self.codes[thread].instructions
@@ -145,18 +153,22 @@ class _Schedule(JointRun):
         if blocked:
             raise _DeadlockError(blocked, state.known)
 
-    def _blocked(self, state: State, thread: int, instruction: Instruction) -> Blocked | None:
+    def _blocked(
+        self, state: JointState, thread: int, instruction: PipelineInstruction
+    ) -> BlockedThread | None:
         """Return what a thread waits for at an instruction; None if it can go on."""
-        if instruction.kind is Kind.WAIT:
+        if instruction.kind is Opcode.WAIT:
             return self._without_stage(state, thread, instruction)
         others: list[int] = []
-        if instruction.kind is Kind.TURN:
+        if instruction.kind is Opcode.ORDER_WAIT:
             others = self._before_turn(state, thread)
-        elif instruction.kind in (Kind.MEET, Kind.MEET_ALL):
+        elif instruction.kind in (Opcode.BARRIER, Opcode.CLUSTER_BARRIER):
             others = self._not_there(state, thread, instruction)
-        return Blocked(thread, instruction, None, others[0]) if others else None
+        return BlockedThread(thread, instruction, None, others[0]) if others else None
 
-    def _without_stage(self, state: State, thread: int, instruction: Instruction) -> Blocked | None:
+    def _without_stage(
+        self, state: JointState, thread: int, instruction: PipelineInstruction
+    ) -> BlockedThread | None:
         assert instruction.side is not None
         pipeline, side = instruction.side
         counters = state.threads[thread].counters
@@ -167,10 +179,10 @@ class _Schedule(JointRun):
             ahead = state.threads[by].indices[place] - needed
             if not self.is_positive(state, ahead):
                 plain = self.bases.forms(state, index)[-1]
-                return Blocked(thread, instruction, plain, by)
+                return BlockedThread(thread, instruction, plain, by)
         return None
 
-    def _before_turn(self, state: State, thread: int) -> list[int]:
+    def _before_turn(self, state: JointState, thread: int) -> list[int]:
         """Return the warpgroup whose turn comes before that of a thread, if it is not over."""
         group = self._warpgroups(thread)
         place = group.index(thread)
@@ -178,12 +190,16 @@ class _Schedule(JointRun):
         is_over = before >= own + (place > 0)
         return [] if is_over or len(group) == 1 else [group[place - 1]]
 
-    def _not_there(self, state: State, thread: int, instruction: Instruction) -> list[int]:
+    def _not_there(
+        self, state: JointState, thread: int, instruction: PipelineInstruction
+    ) -> list[int]:
         """Return the threads that have not come to where a thread meets them."""
         group, now = self._together(thread, instruction.kind), state.threads[thread]
         return [x for x in group if not self._is_there(state.threads[x], x, now, instruction)]
 
-    def _is_there(self, other: Thread, thread: int, now: Thread, instruction: Instruction) -> bool:
+    def _is_there(
+        self, other: ThreadState, thread: int, now: ThreadState, instruction: PipelineInstruction
+    ) -> bool:
         place = _COUNTED.index(instruction.kind)
         if other.counts[place] != now.counts[place]:
             return other.counts[place] > now.counts[place]
@@ -191,9 +207,9 @@ class _Schedule(JointRun):
         kind = instructions[other.position].kind if other.position < len(instructions) else None
         return kind is instruction.kind
 
-    def _together(self, thread: int, kind: Kind) -> list[int]:
+    def _together(self, thread: int, kind: Opcode) -> list[int]:
         """Return the threads that wait for each other at an instruction of a kind, as a thread does."""
-        if kind is Kind.MEET_ALL:
+        if kind is Opcode.CLUSTER_BARRIER:
             return [x for x, code in enumerate(self.codes) if _meets_all(code)]
         return self._warpgroups(thread)
 
@@ -203,18 +219,18 @@ class _Schedule(JointRun):
         return [x for x, code in enumerate(self.codes) if code.partition is partition]
 
 
-def _meets_all(code: Code) -> bool:
-    return any(x.kind is Kind.MEET_ALL for x in code.instructions)
+def _meets_all(code: ThreadProgram) -> bool:
+    return any(x.kind is Opcode.CLUSTER_BARRIER for x in code.instructions)
 
 
-def _circle(codes: list[Code], blocked: list[Blocked]) -> str:
+def _circle(codes: list[ThreadProgram], blocked: list[BlockedThread]) -> str:
     """Return who waits for whom, beginning with a thread that is in the circle, if there is one."""
     by_thread = {each.thread: each for each in blocked}
     first = blocked[0]
     for _ in blocked:
         first = by_thread.get(first.by, first)
-    waits: list[Blocked] = []
-    each: Blocked | None = first
+    waits: list[BlockedThread] = []
+    each: BlockedThread | None = first
     while each is not None and each not in waits:
         waits.append(each)
         each = by_thread.get(each.by)
@@ -224,9 +240,9 @@ def _circle(codes: list[Code], blocked: list[Blocked]) -> str:
     return "; ".join(sentences)
 
 
-def _wait(codes: list[Code], blocked: Blocked) -> str:
+def _wait(codes: list[ThreadProgram], blocked: BlockedThread) -> str:
     """Return what a thread waits for."""
-    waits = f"{_name(codes, blocked.thread)} waits at the {at(blocked.instruction.op)}"
+    waits = f"{_name(codes, blocked.thread)} waits at the {label(blocked.instruction.op)}"
     by, side = _name(codes, blocked.by), blocked.instruction.side
     if side is None or blocked.pipeline_index is None:
         return f"{waits} for {by}"
@@ -234,10 +250,11 @@ def _wait(codes: list[Code], blocked: Blocked) -> str:
     which = "a later index" if index is None else f"index {index}"
     if side.side is Side.PRODUCER:
         which = f"the stage of {which}"
-    return f"{waits} for {which} of the {at(side.pipeline)}, which {by} {side.side.other.arrives} later"
+    arrives = side.side.other.arrives
+    return f"{waits} for {which} of the {label(side.pipeline)}, which {by} {arrives} later"
 
 
-def _name(codes: list[Code], thread: int) -> str:
+def _name(codes: list[ThreadProgram], thread: int) -> str:
     partition, warpgroup, _ = codes[thread]
     of = "" if warpgroup is None else f"warpgroup {warpgroup} of "
-    return f"{of}the {at(partition.op)}"
+    return f"{of}the {label(partition.op)}"

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from ....bindings.irtypes import Op
 from ....ir.errors import OpError
 from ...order.needs import Need, Unordered
-from .state import State
+from .state import PartitionState
 
 
-class Order(NamedTuple):
+class MissingSync(NamedTuple):
     """What would put two accesses in order.
 
     Attributes:
@@ -25,7 +25,7 @@ class Order(NamedTuple):
     before: Op | None = None
 
 
-class Ends(Enum):
+class StopOn(Enum):
     """What ends a search for findings, by raising an error.
 
     Attributes:
@@ -34,7 +34,7 @@ class Ends(Enum):
         ANY: whatever is not proven.
     """
 
-    WRONG, NOT_ORDER, ANY = range(3)
+    WRONG, UNFIXABLE, UNPROVEN = range(3)
 
 
 class Findings:
@@ -50,7 +50,7 @@ class Findings:
         unknown: the others.
     """
 
-    def __init__(self, ends: Ends = Ends.WRONG) -> None:
+    def __init__(self, ends: StopOn = StopOn.WRONG) -> None:
         self.ends = ends
         self.remarks: dict[tuple[Op, str], None] = {}
         self.unordered: list[Unordered] = []
@@ -62,7 +62,7 @@ class Findings:
         Raises:
             OpError: if that ends the search.
         """
-        if self.ends is Ends.ANY:
+        if self.ends is StopOn.UNPROVEN:
             for op, reason in others.remarks:
                 raise OpError(op, reason)
         self.remarks |= others.remarks
@@ -70,7 +70,11 @@ class Findings:
         self.unknown |= others.unknown
 
     def remark(
-        self, op: Op, reason: str, state: State | None = None, order: Order | None = None
+        self,
+        op: Op,
+        reason: str,
+        state: PartitionState | None = None,
+        order: MissingSync | None = None,
     ) -> None:
         """Note why something is not proven.
 
@@ -85,7 +89,7 @@ class Findings:
         Raises:
             OpError: if whatever is not proven ends the search.
         """
-        if self.ends is Ends.ANY:
+        if self.ends is StopOn.UNPROVEN:
             raise OpError(op, reason)
         if state is None or not state.reported:
             self.remarks[op, reason] = None
@@ -102,8 +106,8 @@ class Findings:
         op: Op,
         message: str,
         certain: bool,
-        state: State | None = None,
-        order: Order | None = None,
+        state: PartitionState | None = None,
+        order: MissingSync | None = None,
     ) -> None:
         """Note a rule that an op breaks on some path.
 
@@ -117,6 +121,6 @@ class Findings:
         Raises:
             OpError: if that ends the search.
         """
-        if certain and (order is None or self.ends is Ends.WRONG):
+        if certain and (order is None or self.ends is StopOn.WRONG):
             raise OpError(op, message)
         self.remark(op, f"there may be a path on which it {message}", state, order)

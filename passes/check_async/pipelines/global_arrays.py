@@ -11,15 +11,15 @@ from ....dialect.op import SmemOp
 from ....dialect.ops import PartitionOp
 from ....ir.kernel import ancestors_of
 from ....ir.op_address import OpIdentity
-from ...order.global_memory import GlobalAccess, GlobalMemory
-from ..extents import Extent
+from ...order.global_memory import GlobalAccess, GlobalArrays
 from ..polynomials import Divergence, Polynomial, Symbol, number
-from ..values import Values
+from ..tile_slices import AxisSlice
+from ..values import SymbolicValues
 
 _LOOPS = ("scf.for", "scf.while", "scf.parallel", "scf.forall")
 
 
-def unordered_accesses(memory: GlobalMemory, function: Op) -> Iterator[tuple[Op, Op]]:
+def unordered_accesses(memory: GlobalArrays, function: Op) -> Iterator[tuple[Op, Op]]:
     """Yield writes of arrays, each with a read by other threads that no barrier puts in order.
 
     Args:
@@ -27,14 +27,14 @@ def unordered_accesses(memory: GlobalMemory, function: Op) -> Iterator[tuple[Op,
         function: the function.
     """
     conflicts = list(memory.conflicts())
-    values = Values(function) if conflicts else None
+    values = SymbolicValues(function) if conflicts else None
     for write, read in conflicts:
         assert values is not None
         if not _is_ordered(write, read, values):
             yield write.op, read.op
 
 
-def _is_ordered(one: GlobalAccess, other: GlobalAccess, values: Values) -> bool:
+def _is_ordered(one: GlobalAccess, other: GlobalAccess, values: SymbolicValues) -> bool:
     """Whether each warpgroup of a partition accesses bytes of its own, with a barrier in between."""
     outer, others = ([each.op.operation, *ancestors_of(each.op)] for each in (one, other))
     partition = next((x for x in outer if isinstance(x.opview, PartitionOp)), None)
@@ -73,7 +73,7 @@ def _is_barrier(op: Op) -> bool:
 
 
 def _is_by_warpgroup(
-    one: Value, other: Value, partition: PartitionOp, values: Values, loops: list[Op]
+    one: Value, other: Value, partition: PartitionOp, values: SymbolicValues, loops: list[Op]
 ) -> bool:
     """Whether different warpgroups of a partition access different bytes of an array by two windows.
 
@@ -96,7 +96,7 @@ def _is_by_warpgroup(
     return False
 
 
-def _is_interleaved(one: Extent, other: Extent, symbol: Symbol, count: int) -> bool:
+def _is_interleaved(one: AxisSlice, other: AxisSlice, symbol: Symbol, count: int) -> bool:
     """Whether extents begin at places of their warpgroup in rounds of all, such as 2 * i + warpgroup."""
     if one.start is None or other.start is None:
         return False
@@ -113,7 +113,7 @@ def _is_interleaved(one: Extent, other: Extent, symbol: Symbol, count: int) -> b
     )
 
 
-def _extents(window: Value, values: Values) -> list[Extent]:
+def _extents(window: Value, values: SymbolicValues) -> list[AxisSlice]:
     """Return the extents of a window of an array; none if they are not known."""
     owner = window.owner
     if isinstance(owner, ir.Block) or owner.name != "memref.subview":
@@ -127,5 +127,5 @@ def _extents(window: Value, values: Values) -> list[Extent]:
     ):
         known: Polynomial = values.of(next(starts)) if start == offset else number(start)
         # A size that is not known overlaps with all.
-        extents.append(Extent(known if dynamic != size and step == 1 else None, size, size + 1))
+        extents.append(AxisSlice(known if dynamic != size and step == 1 else None, size, size + 1))
     return extents

@@ -1,8 +1,12 @@
-"""What a partition does with pipelines: its waits, arrivals, branches and loops, one after the other."""
+"""The instructions of each thread of execution: waits, arrivals, branches and loops, one after the
+other.
+
+A thread of execution is a partition, or one of its warpgroups if these take indices round-robin.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -11,12 +15,12 @@ from ....dialect.ops import OrderArriveOp, OrderWaitOp, ReduceOp, WarpgroupBarri
 from ....ir.barriers import is_cluster_barrier
 from ....ir.walk import walk
 from ..assumptions import ASSUME
-from .ops import Ops
+from ..values import SymbolicValues
+from .ops import ARRIVES, WAITS, OpTable, PipelineSide, Side, pipeline_side_of
 from .partition import Partition
-from .pipeline_sides import ARRIVES, WAITS, PipelineSide, pipeline_side_of
 
 
-class Kind(Enum):
+class Opcode(Enum):
     """What an instruction does.
 
     - WAIT, ARRIVE: it waits or arrives on a side of a pipeline.
@@ -29,15 +33,27 @@ class Kind(Enum):
     - BRANCH goes to its target if its condition does not hold, JUMP in any case.
     """
 
-    WAIT, ARRIVE, USE, TURN, TURNED, MEET, MEET_ALL, ENTER, LOOP, NEXT, BRANCH, JUMP, ASSUME = (
-        range(13)
-    )
+    (
+        WAIT,
+        ARRIVE,
+        USE,
+        ORDER_WAIT,
+        ORDER_ARRIVE,
+        BARRIER,
+        CLUSTER_BARRIER,
+        ENTER,
+        LOOP,
+        NEXT,
+        BRANCH,
+        JUMP,
+        ASSUME,
+    ) = range(13)
 
     # Enum hashes names, in Python.
     __hash__ = object.__hash__
 
 
-class Instruction(NamedTuple):
+class PipelineInstruction(NamedTuple):
     """An instruction.
 
     Attributes:
@@ -48,7 +64,7 @@ class Instruction(NamedTuple):
         indices: the pipeline indices of the stages that it uses.
     """
 
-    kind: Kind
+    kind: Opcode
     op: Op
     loops: tuple[Op, ...]
     side: PipelineSide | None = None
@@ -56,7 +72,7 @@ class Instruction(NamedTuple):
     indices: tuple[Value, ...] = ()
 
 
-class Code(NamedTuple):
+class ThreadProgram(NamedTuple):
     """What a thread of execution does.
 
     Attributes:
@@ -67,27 +83,45 @@ class Code(NamedTuple):
 
     partition: Partition
     warpgroup: int | None
-    instructions: list[Instruction]
+    instructions: list[PipelineInstruction]
 
 
-class Instructions:
+class RoundRobin(NamedTuple):
+    """How the warpgroups of a partition take the indices of a pipeline in turn.
+
+    Attributes:
+        chunk: how many consecutive indices a warpgroup takes in a turn.
+        others: how many the other warpgroups take between two of its turns.
+    """
+
+    chunk: int
+    others: int
+
+
+#: Where warpgroups take indices in turn.
+RoundRobins = dict[tuple[Partition, PipelineSide], RoundRobin]
+
+
+class InstructionBuilder:
     """Finds the instructions of ops.
 
     Args:
         ops: facts about the ops.
     """
 
-    def __init__(self, ops: Ops) -> None:
+    def __init__(self, ops: OpTable) -> None:
         self._ops = ops
         self._has: dict[Op, bool] = {}
 
-    def of(self, ops: list[Op]) -> list[Instruction]:
+    def of(self, ops: list[Op]) -> list[PipelineInstruction]:
         """Return the instructions of some ops, those of a partition for example."""
-        code: list[Instruction] = []
+        code: list[PipelineInstruction] = []
         self._append(code, ops, ())
         return code
 
-    def _append(self, code: list[Instruction], ops: list[Op], loops: tuple[Op, ...]) -> None:
+    def _append(
+        self, code: list[PipelineInstruction], ops: list[Op], loops: tuple[Op, ...]
+    ) -> None:
         for op in ops:
             if not len(op.regions):
                 self._append_single(code, op, loops)
@@ -95,11 +129,11 @@ class Instructions:
                 continue
             elif op.name == "scf.for":
                 inner = (*loops, op.operation)
-                code.append(Instruction(Kind.ENTER, op, inner))
+                code.append(PipelineInstruction(Opcode.ENTER, op, inner))
                 head = len(code)
-                code.append(Instruction(Kind.LOOP, op, inner))
+                code.append(PipelineInstruction(Opcode.LOOP, op, inner))
                 self._append(code, self._ops.within(op), inner)
-                code.append(Instruction(Kind.NEXT, op, inner, target=head))
+                code.append(PipelineInstruction(Opcode.NEXT, op, inner, target=head))
                 code[head] = code[head]._replace(target=len(code))
             elif op.name == "scf.if":
                 self._append_branch(code, op, loops)
@@ -107,21 +141,25 @@ class Instructions:
                 for body in self._bodies(op):
                     self._append(code, body, loops)
 
-    def _append_single(self, code: list[Instruction], op: Op, loops: tuple[Op, ...]) -> None:
+    def _append_single(
+        self, code: list[PipelineInstruction], op: Op, loops: tuple[Op, ...]
+    ) -> None:
         kind = _kind_of(op)
         if kind is not None:
-            side = pipeline_side_of(op) if kind in (Kind.WAIT, Kind.ARRIVE) else None
-            code.append(Instruction(kind, op, loops, side))
+            side = pipeline_side_of(op) if kind in (Opcode.WAIT, Opcode.ARRIVE) else None
+            code.append(PipelineInstruction(kind, op, loops, side))
         elif indices := self._ops.stage_indices(op):
-            code.append(Instruction(Kind.USE, op, loops, indices=indices))
+            code.append(PipelineInstruction(Opcode.USE, op, loops, indices=indices))
 
-    def _append_branch(self, code: list[Instruction], op: Op, loops: tuple[Op, ...]) -> None:
+    def _append_branch(
+        self, code: list[PipelineInstruction], op: Op, loops: tuple[Op, ...]
+    ) -> None:
         then, *otherwise = self._bodies(op)
         branch = len(code)
-        code.append(Instruction(Kind.BRANCH, op, loops))
+        code.append(PipelineInstruction(Opcode.BRANCH, op, loops))
         self._append(code, then, loops)
         jump = len(code)
-        code.append(Instruction(Kind.JUMP, op, loops))
+        code.append(PipelineInstruction(Opcode.JUMP, op, loops))
         code[branch] = code[branch]._replace(target=len(code))
         for body in otherwise:
             self._append(code, body, loops)
@@ -138,18 +176,57 @@ class Instructions:
         return self._has[op]
 
 
-def _kind_of(op: Op) -> Kind | None:
+def _kind_of(op: Op) -> Opcode | None:
     """Return the kind of an op without regions; None if it neither waits nor arrives."""
     if isinstance(op, WAITS):
-        return Kind.WAIT
+        return Opcode.WAIT
     if isinstance(op, ARRIVES):
-        return Kind.ARRIVE
+        return Opcode.ARRIVE
     if isinstance(op, OrderWaitOp):
-        return Kind.TURN
+        return Opcode.ORDER_WAIT
     if isinstance(op, OrderArriveOp):
-        return Kind.TURNED
+        return Opcode.ORDER_ARRIVE
     if isinstance(op, (ReduceOp, WarpgroupBarrierOp)) and op.warpgroups > 1:
-        return Kind.MEET
+        return Opcode.BARRIER
     if op.name == ASSUME:
-        return Kind.ASSUME
-    return Kind.MEET_ALL if is_cluster_barrier(op.operation) else None
+        return Opcode.ASSUME
+    return Opcode.CLUSTER_BARRIER if is_cluster_barrier(op.operation) else None
+
+
+def codes_of(
+    bodies: Iterable[tuple[Partition, list[Op]]], ops: OpTable, values: SymbolicValues
+) -> tuple[list[ThreadProgram], RoundRobins]:
+    """Return what the threads of execution do, and where warpgroups take indices in turn.
+
+    Args:
+        bodies: the ops of each partition.
+        ops: facts about ops.
+        values: the integers of the function.
+    """
+    instructions, codes, turns = InstructionBuilder(ops), [], {}
+    for partition, body in bodies:
+        code = ThreadProgram(partition, None, instructions.of(body))
+        own = {(partition, side): each for side, each in _turns_of(code, values).items()}
+        turns |= own
+        alone = not own and not any(x.kind is Opcode.ORDER_WAIT for x in code.instructions)
+        numbers = [None] if alone else range(partition.warpgroups or 1)
+        codes += [code._replace(warpgroup=number) for number in numbers]
+    return codes, turns
+
+
+def _turns_of(code: ThreadProgram, values: SymbolicValues) -> dict[PipelineSide, RoundRobin]:
+    """Return the pipeline sides whose indices the warpgroups of a partition take in turn: the first index
+    of each is a multiple of its number."""
+    symbol, turns = code.partition.symbol, {}
+    if symbol is None:
+        return {}
+    first = {}
+    for instruction in code.instructions:
+        if instruction.kind is Opcode.WAIT:
+            first.setdefault(instruction.side, values.of(instruction.op.index))
+    for side, index in first.items():
+        split = index.split(symbol)
+        if side.side is Side.CONSUMER and split is not None and split[0] > 0:
+            chunk = split[0]
+            turns[side] = RoundRobin(chunk, ((code.partition.warpgroups or 1) - 1) * chunk)
+    return turns

@@ -14,20 +14,18 @@ from ....dialect.smem import Smem
 from ....ir.op_address import op_address
 from ....ir.subtiles import chain_of
 from ....ir.walk import gather, walk
-from ...order.declared_effects import accessed_tiles, pending_of
-from ...order.registers import Registers
+from ...order.effects import RegisterWriters, accessed_tiles, pending_of
 from ..intervals import Intervals
-from ..values import Values
+from ..values import SymbolicValues
+from .deadlocks import find_deadlock
 from .findings import Findings
-from .ops import Ops, is_behind, partition_of
+from .instructions import RoundRobins, ThreadProgram, codes_of
+from .ops import OpTable, PipelineSide, is_behind, partition_of
 from .partition import Partition
-from .pipeline_sides import PipelineSide
-from .pipeline_use import Bodies, PipelineUse
-from .ranks import Ranks
-from .state import Exposed, Read, Reader, State, Write
-from .tile_rectangles import TileRectangle
+from .relative_indices import RelativeIndices
+from .state import ExposedAccess, PartitionState, PendingRead, PendingWrite, Reader, TileRectangle
 
-_Access = TypeVar("_Access", Read, Write, Exposed)
+_Access = TypeVar("_Access", PendingRead, PendingWrite, ExposedAccess)
 
 
 class Arrival(NamedTuple):
@@ -85,7 +83,7 @@ class TileAccess(NamedTuple):
 
 
 @dataclass
-class Recorded:
+class PartitionRecord:
     """What following partitions has recorded.
 
     Attributes:
@@ -99,10 +97,10 @@ class Recorded:
     arrivals: dict[Arrival, None] = field(default_factory=dict)
     accesses: dict[TileAccess, None] = field(default_factory=dict)
     taken: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
-    cluster_barriers: dict[Partition, list[State]] = field(default_factory=dict)
-    ends: dict[Partition, list[State]] = field(default_factory=dict)
+    cluster_barriers: dict[Partition, list[PartitionState]] = field(default_factory=dict)
+    ends: dict[Partition, list[PartitionState]] = field(default_factory=dict)
 
-    def add(self, others: Recorded) -> None:
+    def add(self, others: PartitionRecord) -> None:
         """Add what following another partition has recorded."""
         self.arrivals |= others.arrivals
         self.accesses |= others.accesses
@@ -120,12 +118,12 @@ class Walk(NamedTuple):
         recorded: what it has recorded.
     """
 
-    before: list[State]
+    before: list[PartitionState]
     findings: Findings
-    recorded: Recorded
+    recorded: PartitionRecord
 
 
-class Kernel:
+class KernelAnalysis:
     """A function with pipelines or partitions, while synchronization is inserted into it.
 
     Args:
@@ -153,7 +151,7 @@ class Kernel:
     def __init__(self, function: Op, block: Block, furthest: int = 1) -> None:
         self.function = function
         self.block = block
-        self.values = Values(function)
+        self.values = SymbolicValues(function)
         self.use = PipelineUse()
         self.filling_pipelines: dict[Op, CreatePipelineOp] = {}
         self.written: set[Op] = set()
@@ -192,9 +190,9 @@ class Kernel:
 
     def renew(self) -> None:
         """Forget what depends on ops that order accesses, but for walks of partitions."""
-        self.ops = Ops()
-        self.registers = Registers(self.function)
-        self.recorded = Recorded()
+        self.ops = OpTable()
+        self.registers = RegisterWriters(self.function)
+        self.recorded = PartitionRecord()
         self.known = Intervals()
 
     def change(self, op: Op) -> None:
@@ -220,7 +218,7 @@ class Kernel:
         return self.use.deadlock(self._bodies, self.ops, self.values, self.known)
 
     @property
-    def ranks(self) -> Ranks:
+    def ranks(self) -> RelativeIndices:
         """The pipeline indices that ops take."""
         return self.use.ranks
 
@@ -245,3 +243,56 @@ class Kernel:
     def shares_loads(self, pipeline: CreatePipelineOp) -> bool:
         """Whether the CTAs of a cluster load stages of a pipeline together."""
         return any(op.multicast is not None for op in self.loads(pipeline))
+
+
+#: Partitions with their ops.
+Bodies = list[tuple[Partition, list[Op]]]
+
+
+class PipelineUse:
+    """How the threads of execution of a function use pipelines.
+
+    Attributes:
+        codes: what the threads do.
+        turns: where warpgroups take pipeline indices in turn.
+    """
+
+    def __init__(self) -> None:
+        self.codes: list[ThreadProgram] = []
+        self.turns: RoundRobins = {}
+        self._ranks: RelativeIndices | None = None
+        self._deadlock: str | None = None
+
+    def set_bodies(
+        self, bodies: Bodies, ops: OpTable, values: SymbolicValues, known: Intervals
+    ) -> None:
+        """Set the ops of each partition, once.
+
+        Args:
+            bodies: the partitions with their ops.
+            ops: facts about ops.
+            values: the integers of the function.
+            known: what is known of integers before.
+        """
+        if self._ranks is None:
+            self.codes, self.turns = codes_of(bodies, ops, values)
+            self._ranks = RelativeIndices(self.codes, values, known, self.turns)
+
+    @property
+    def ranks(self) -> RelativeIndices:
+        """The pipeline indices that ops take."""
+        assert self._ranks is not None
+        return self._ranks
+
+    def deadlock(
+        self, bodies: Bodies, ops: OpTable, values: SymbolicValues, known: Intervals
+    ) -> str:
+        """Return why threads may wait for each other; empty if they do not.
+
+        Args:
+            bodies, ops, values, known: as for `set_bodies`, of the function as it is now.
+        """
+        if self._deadlock is None:
+            codes, turns = codes_of(bodies, ops, values)
+            self._deadlock = find_deadlock(codes, values, known, turns)
+        return self._deadlock

@@ -1,24 +1,103 @@
-"""Cached facts about the ops of a function: their blocks, accesses, effects and pipelines."""
+"""Facts about the ops of a function: their blocks, accesses and effects, and on which side of a pipeline
+they wait or arrive.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
 
 from ....bindings.irtypes import Block, Op, Value
 from ....bindings.mlir import ir
 from ....dialect.effects import Accessed, Completion
 from ....dialect.op import SmemOp
-from ....dialect.ops import ElectOp, PartitionOp, StageOp, WarpSpecializeOp
+from ....dialect.ops import (
+    ConsumerReleaseOp,
+    ConsumerWaitOp,
+    CreatePipelineOp,
+    ElectOp,
+    PartitionOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+    StageOp,
+    WarpSpecializeOp,
+)
 from ....dialect.smem import Smem
 from ....ir.barriers import is_cluster_barrier, is_cta_barrier
 from ....ir.kernel import ancestors_of
 from ....ir.op_address import op_address
 from ....ir.subtiles import chain_of
 from ....ir.walk import holds, walk
-from ...order.declared_effects import accessed_tiles, has_effect
-from .pipeline_sides import ARRIVES, WAITS, PipelineSide, pipeline_side_of
+from ...order.effects import accessed_tiles, has_effect
+
+
+class Side(Enum):
+    """What a partition does with the stages of a pipeline: fill them, or read them.
+
+    Attributes:
+        wait_op: the op that waits for the stage of a pipeline index.
+        arrive_op: the op that arrives on the stage's mbarrier, which passes the stage to the other side.
+        arrives, arrived: the arrive op's verb in the third person, and its past participle.
+    """
+
+    PRODUCER = ProducerAcquireOp, ProducerCommitOp, "commits", "committed"
+    CONSUMER = ConsumerWaitOp, ConsumerReleaseOp, "releases", "released"
+
+    def __init__(
+        self, wait_op: type[SmemOp], arrive_op: type[SmemOp], arrives: str, arrived: str
+    ) -> None:
+        self.wait_op = wait_op
+        self.arrive_op = arrive_op
+        self.arrives = arrives
+        self.arrived = arrived
+
+    # Enum hashes names, in Python.
+    __hash__ = object.__hash__
+
+    @property
+    def other(self) -> Side:
+        """The side that passes its stages to this one."""
+        return Side.CONSUMER if self is Side.PRODUCER else Side.PRODUCER
+
+    @property
+    def wait_name(self) -> str:
+        """The name of the wait op."""
+        return self.wait_op.OPERATION_NAME
+
+    @property
+    def arrive_name(self) -> str:
+        """The name of the arrive op."""
+        return self.arrive_op.OPERATION_NAME
+
+
+class PipelineSide(NamedTuple):
+    """A pipeline, and the side of it that a partition takes."""
+
+    pipeline: CreatePipelineOp
+    side: Side
+
+
+#: The ops that wait for a stage, and those that arrive on its mbarrier.
+WAITS = tuple(side.wait_op for side in Side)
+ARRIVES = tuple(side.arrive_op for side in Side)
+
+
+def pipeline_side_of(op: Op) -> PipelineSide:
+    """Return the pipeline of a wait or arrive op, and the side that executes it."""
+    produces = isinstance(op, (Side.PRODUCER.wait_op, Side.PRODUCER.arrive_op))
+    return PipelineSide(op.pipeline.owner, Side.PRODUCER if produces else Side.CONSUMER)
+
+
+def stages_of(pipeline: CreatePipelineOp) -> int:
+    """Return how many stages a pipeline has."""
+    return pipeline.stages.value
+
 
 #: Ops that select the threads which execute their regions.
 _DIVISIONS = (ElectOp, WarpSpecializeOp)
 
 
-class Ops:
+class OpTable:
     """Looks up facts about ops, each once: the body of a loop is followed several times."""
 
     def __init__(self) -> None:

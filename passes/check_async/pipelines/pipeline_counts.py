@@ -1,4 +1,4 @@
-"""What all partitions together must do: equal numbers of waits and arrivals, and no deadlock."""
+"""What partitions must do equally often: waits and arrivals on pipelines, and barriers of the cluster."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from itertools import pairwise, product
 from typing import NamedTuple
 
 from ....dialect.ops import CreatePipelineOp
-from ...order.report import at
-from ..describe import Description
+from ...order.report import label
+from ..describe import PolynomialPrinter
 from ..polynomials import Polynomial, number
 from .circular_waits import are_excluded
 from .findings import Findings
-from .kernel import Kernel
+from .kernel import KernelAnalysis
+from .ops import PipelineSide, Side, stages_of
 from .partition import Partition
-from .pipeline_sides import PipelineSide, Side, stages_of
-from .taken import End, Taken
+from .relative_indices import FinalIndices, RunEnd
+from .state import PartitionState
 
 
 class _Excess(NamedTuple):
@@ -39,10 +40,10 @@ class PipelineCounts:
         findings: receives errors and remarks.
     """
 
-    def __init__(self, kernel: Kernel, findings: Findings) -> None:
+    def __init__(self, kernel: KernelAnalysis, findings: Findings) -> None:
         self._kernel = kernel
         self._findings = findings
-        self._description = Description(kernel.function, kernel.ranks.values.symbols)
+        self._description = PolynomialPrinter(kernel.function, kernel.ranks.values.symbols)
 
     def check(self) -> None:
         """Check the pipelines.
@@ -113,7 +114,9 @@ class PipelineCounts:
         acquired: list[_Excess] = []
         for end, (producer, filled), (consumer, emptied) in self._both_sides(pipeline):
             if filled is None or emptied is None:
-                reason = f"which indices the warpgroups of the {at(consumer.op)} take is not known"
+                reason = (
+                    f"which indices the warpgroups of the {label(consumer.op)} take is not known"
+                )
                 self._findings.remark(pipeline, reason)
                 continue
             if loads and filled.held:
@@ -126,11 +129,11 @@ class PipelineCounts:
             acquired.append(self._excess(filled.following, room, end))
             if loads and end.known.bounds(emptied.following - committed).exact != 0:
                 more = "may load more stages of it than are waited for"
-                self._findings.remark(pipeline, f"the {at(producer.op)} {more}")
+                self._findings.remark(pipeline, f"the {label(producer.op)} {more}")
         self._at_most(pipeline, waited, ("waited for", "committed"))
         self._at_most(pipeline, acquired, ("acquired", "released or initially empty"))
 
-    def _excess(self, one: Polynomial, other: Polynomial, end: End) -> _Excess:
+    def _excess(self, one: Polynomial, other: Polynomial, end: RunEnd) -> _Excess:
         """Return by how much one number is larger than another at the end of some runs."""
         return _Excess(end.known.bounds(one - other).high, end.certain, (one, other))
 
@@ -141,7 +144,9 @@ class PipelineCounts:
 
     def _both_sides(
         self, pipeline: CreatePipelineOp
-    ) -> Iterator[tuple[End, tuple[Partition, Taken | None], tuple[Partition, Taken | None]]]:
+    ) -> Iterator[
+        tuple[RunEnd, tuple[Partition, FinalIndices | None], tuple[Partition, FinalIndices | None]]
+    ]:
         """Yield what a partition that fills a pipeline, and one that empties it, have taken at an end."""
         sides = [PipelineSide(pipeline, side) for side in Side]
         for both in product(*map(self._partitions_of, sides)):
@@ -153,7 +158,7 @@ class PipelineCounts:
                 )
                 yield end, filled, emptied
 
-    def _taken(self, end: End, partition: Partition, side: PipelineSide) -> Taken | None:
+    def _taken(self, end: RunEnd, partition: Partition, side: PipelineSide) -> FinalIndices | None:
         """Return what the warpgroups of a partition have taken together at an end; None if not known."""
         codes, turns = self._kernel.use.codes, self._kernel.use.turns.get((partition, side))
         taken = [
@@ -195,3 +200,78 @@ class PipelineCounts:
         ]
         if pipelines and not are_excluded(self._kernel) and (reason := self._kernel.deadlock):
             self._findings.remark(pipelines[-1], f"partitions may deadlock: {reason}")
+
+
+class ClusterBarriers:
+    """The barriers of the cluster that the partitions of a kernel reach.
+
+    Args:
+        kernel: what was recorded of all partitions.
+        findings: receives errors and remarks.
+    """
+
+    def __init__(self, kernel: KernelAnalysis, findings: Findings) -> None:
+        self._kernel = kernel
+        self._findings = findings
+
+    def check(self) -> None:
+        """Check the barriers.
+
+        Raises:
+            OpError: if one partition reaches more of them than another.
+        """
+        self._check_number()
+        for pipeline in self._kernel.pipelines():
+            for filling, emptying in product(*(self._states(pipeline, side) for side in Side)):
+                if filling[0] is not emptying[0] and filling[1].epoch == emptying[1].epoch:
+                    self._check_drained(pipeline, filling, emptying)
+
+    def _check_number(self) -> None:
+        """Check that all partitions reach the same number."""
+        numbers = [
+            (partition, state.epoch, state.certain)
+            for partition, states in self._kernel.recorded.ends.items()
+            for state in states
+        ]
+        if not numbers:
+            return
+        first, count, certain = numbers[0]
+        for partition, other, also_certain in numbers:
+            if other != count:
+                message = (
+                    f"reaches {other} of the cluster's barriers, and the {label(first.op)} reaches "
+                    f"{count}; put the same number in both"
+                )
+                self._findings.error(partition.op, message, certain and also_certain)
+
+    def _states(
+        self, pipeline: CreatePipelineOp, side: Side
+    ) -> list[tuple[Partition, PartitionState]]:
+        """Return the states in which those that take a side of a pipeline reach barriers."""
+        taken = PipelineSide(pipeline, side)
+        return [
+            (partition, state)
+            for partition, states in self._kernel.recorded.cluster_barriers.items()
+            if (partition, taken) in self._kernel.recorded.taken
+            for state in states
+        ]
+
+    def _check_drained(
+        self,
+        pipeline: CreatePipelineOp,
+        filling: tuple[Partition, PartitionState],
+        emptying: tuple[Partition, PartitionState],
+    ) -> None:
+        """Check that what was filled before a barrier is emptied before it.
+
+        A partition at the barrier passes on no stage that another one waits for.
+        """
+        (_, filled), (consumer, emptied) = filling, emptying
+        held = filled.held(PipelineSide(pipeline, Side.PRODUCER))
+        held += emptied.held(PipelineSide(pipeline, Side.CONSUMER))
+        if held or not self._kernel.ranks.are_level(pipeline, filled.epoch):
+            reason = (
+                f"it is not known whether the {label(consumer.op)} has released all stages that are "
+                "committed before a barrier of the cluster"
+            )
+            self._findings.remark(pipeline, reason)

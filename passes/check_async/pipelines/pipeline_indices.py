@@ -5,12 +5,12 @@ from __future__ import annotations
 from ....bindings.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, ElectOp, FenceOp, WarpgroupBarrierOp
 from ...order.needs import Need, listed
-from ...order.report import at
-from .findings import Findings, Order
-from .kernel import Arrival, Kernel, Recorded
-from .pipeline_sides import PipelineSide, Side, pipeline_side_of, stages_of
-from .state import Read, Reader, State, Write
-from .threads import Threads
+from ...order.report import label
+from .findings import Findings, MissingSync
+from .kernel import Arrival, KernelAnalysis, PartitionRecord
+from .ops import PipelineSide, Side, pipeline_side_of, stages_of
+from .partition import ActiveThreads
+from .state import PartitionState, PendingRead, PendingWrite, Reader
 
 #: The remark about a pipeline index that may not be the next one.
 NOT_NEXT = "it is not known whether its pipeline index is the next one"
@@ -29,10 +29,10 @@ class PipelineIndices:
 
     def __init__(
         self,
-        kernel: Kernel,
-        threads: Threads,
+        kernel: KernelAnalysis,
+        threads: ActiveThreads,
         pipeline_sides: list[PipelineSide],
-        recorded: Recorded,
+        recorded: PartitionRecord,
         findings: Findings,
     ) -> None:
         self._kernel = kernel
@@ -44,7 +44,7 @@ class PipelineIndices:
 
     # Waits.
 
-    def wait(self, op: Op, state: State) -> None:
+    def wait(self, op: Op, state: PartitionState) -> None:
         """Follow an `smem.producer_acquire` or `smem.consumer_wait`."""
         pipeline_side = pipeline, side = pipeline_side_of(op)
         if not self._is_next(op, state):
@@ -54,8 +54,8 @@ class PipelineIndices:
             self._findings.error(
                 op,
                 f"waits forever: the {_indices(held)} before it {'is' if held == 1 else 'are'} not "
-                f"{side.arrived}, and the {at(pipeline)} has {_stages(pipeline)}; put {side.arrive_name} "
-                "of one of them before it",
+                f"{side.arrived}, and the {label(pipeline)} has {_stages(pipeline)}; put "
+                f"{side.arrive_name} of one of them before it",
                 state.certain,
                 state,
             )
@@ -67,7 +67,7 @@ class PipelineIndices:
         key, most = (self._threads.partition, pipeline_side), self._recorded.taken
         most[key] = max(most.get(key, 0), held)
 
-    def _is_next(self, op: Op, state: State) -> bool:
+    def _is_next(self, op: Op, state: PartitionState) -> bool:
         """Check that the pipeline index of a wait is the next one, or one that is held.
 
         A producer may take the first indices without acquiring those before: their stages are empty.
@@ -97,7 +97,7 @@ class PipelineIndices:
             self._check_phase(op, state)
         return ahead is None or ahead >= 0
 
-    def _check_phase(self, op: Op, state: State) -> None:
+    def _check_phase(self, op: Op, state: PartitionState) -> None:
         """Check that the previous phase of an mbarrier is complete: a wait distinguishes two phases.
 
         If the chunks of all warpgroups fill the stages in whole rounds, each stage has one warpgroup,
@@ -114,13 +114,13 @@ class PipelineIndices:
             self._findings.error(
                 op,
                 f"may pass too early: its warpgroup skips {_indices(others)} of other warpgroups, and "
-                f"the {at(pipeline)} has {_stages(pipeline)}, so that the previous phase may not be "
+                f"the {label(pipeline)} has {_stages(pipeline)}, so that the previous phase may not be "
                 f"complete; give it {others + 1} stages or more",
                 state.certain,
                 state,
             )
 
-    def _check_not_own(self, op: Op, state: State) -> None:
+    def _check_not_own(self, op: Op, state: PartitionState) -> None:
         """Check that a partition does not wait for an arrival that it executes itself later."""
         pipeline, side = pipeline_side_of(op)
         if PipelineSide(pipeline, side.other) not in self._pipeline_sides:
@@ -137,7 +137,7 @@ class PipelineIndices:
 
     # Arrivals.
 
-    def arrive(self, op: Op, state: State) -> None:
+    def arrive(self, op: Op, state: PartitionState) -> None:
         """Follow an `smem.producer_commit` or `smem.consumer_release`."""
         pipeline_side = _, side = pipeline_side_of(op)
         count = self._threads.count
@@ -177,7 +177,7 @@ class PipelineIndices:
         )
         self._recorded.arrivals[arrival] = None
 
-    def _lag(self, op: Op, state: State) -> int | None:
+    def _lag(self, op: Op, state: PartitionState) -> int | None:
         """Return how many indices were taken since, and including, an arrival's; None if not held."""
         pipeline_side = _, side = pipeline_side_of(op)
         if (
@@ -210,7 +210,9 @@ class PipelineIndices:
         runs = "" if certain else self._ranks.doubtful_runs(op)
         return f"{reason} {runs}".rstrip()
 
-    def _check_complete(self, op: Op, writes: list[Write], reads: list[Read], state: State) -> None:
+    def _check_complete(
+        self, op: Op, writes: list[PendingWrite], reads: list[PendingRead], state: PartitionState
+    ) -> None:
         """Check that the accesses of a stage that is committed or released are complete."""
         barrier = [Need(WarpgroupBarrierOp)]
         for write in writes:
@@ -225,7 +227,11 @@ class PipelineIndices:
         self._check_fenced(op, [r for r in reads if r.is_unfenced], "read", state)
 
     def _check_fenced(
-        self, op: Op, unfenced: list[Write] | list[Read], verb: str, state: State
+        self,
+        op: Op,
+        unfenced: list[PendingWrite] | list[PendingRead],
+        verb: str,
+        state: PartitionState,
     ) -> None:
         """Check that threads have fenced their own accesses of a stage that a bulk load overwrites.
 
@@ -237,20 +243,25 @@ class PipelineIndices:
             if load is not None:
                 self._findings.error(
                     op,
-                    f"{arrives} a stage {verb} by the {at(access.op)}, which the {at(load)} overwrites "
-                    f"by the async proxy; put {FenceOp.OPERATION_NAME} between them",
+                    f"{arrives} a stage {verb} by the {label(access.op)}, which the {label(load)} "
+                    f"overwrites by the async proxy; put {FenceOp.OPERATION_NAME} between them",
                     state.certain,
                     state,
-                    Order(access.op, (Need(FenceOp),)),
+                    MissingSync(access.op, (Need(FenceOp),)),
                 )
 
     def _report_incomplete(
-        self, op: Op, access: Read | Write, verb: str, needs: list[Need], state: State
+        self,
+        op: Op,
+        access: PendingRead | PendingWrite,
+        verb: str,
+        needs: list[Need],
+        state: PartitionState,
     ) -> None:
         arrives = pipeline_side_of(op).side.arrives
-        message = f"{arrives} a stage that may still be {verb} by the {at(access.op)}"
+        message = f"{arrives} a stage that may still be {verb} by the {label(access.op)}"
         fix = f"put {listed(needs)} between them"
-        order = Order(access.op, tuple(needs))
+        order = MissingSync(access.op, tuple(needs))
         self._findings.error(op, f"{message}; {fix}", state.certain, state, order)
 
 

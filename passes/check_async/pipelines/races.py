@@ -6,12 +6,11 @@ from ....bindings.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, FenceOp, TmaWaitOp
 from ....ir.errors import OpError
 from ...order.needs import CLUSTER_BARRIER, Need
-from ...order.report import at
-from .findings import Findings, Order
-from .kernel import Arrival, Kernel, TileAccess
-from .pipeline_sides import PipelineSide, Side, stages_of
-from .state import Reader
-from .tile_rectangles import TileRectangle
+from ...order.report import label
+from .findings import Findings, MissingSync
+from .kernel import Arrival, KernelAnalysis, TileAccess
+from .ops import PipelineSide, Side, stages_of
+from .state import Reader, TileRectangle
 
 
 class Races:
@@ -22,7 +21,7 @@ class Races:
         findings: receives errors and remarks.
     """
 
-    def __init__(self, kernel: Kernel, findings: Findings) -> None:
+    def __init__(self, kernel: KernelAnalysis, findings: Findings) -> None:
         self._kernel = kernel
         self._findings = findings
 
@@ -35,7 +34,7 @@ class Races:
         for access in self._kernel.recorded.accesses:
             if not access.writes and access.rectangle.allocation not in self._kernel.written:
                 allocation = access.rectangle.allocation
-                raise OpError(access.op, f"reads the {at(allocation)}, which nothing writes")
+                raise OpError(access.op, f"reads the {label(allocation)}, which nothing writes")
 
     def check(self) -> None:
         """Check the tiles.
@@ -64,7 +63,7 @@ class Races:
                     if read.by is Reader.BULK and read.age is not None:
                         message = "may still read its tile when the kernel ends"
                         fix = f"put {TmaWaitOp.OPERATION_NAME} with pending = 0 before the end"
-                        order = Order(read.op, tuple(read.missing), partition.op)
+                        order = MissingSync(read.op, tuple(read.missing), partition.op)
                         self._findings.error(
                             read.op, f"{message}; {fix}", state.certain, order=order
                         )
@@ -80,11 +79,11 @@ class Races:
         if not _is_filled(read.rectangle, given):
             others = [each for each in self._writing_sides(allocation) if each.pipeline != pipeline]
             if others and not self._takes(read, others[0].pipeline):
-                written = f"which is written in stages of the {at(others[0].pipeline)}"
-                message = f"reads the {at(allocation)}, {written}"
+                written = f"which is written in stages of the {label(others[0].pipeline)}"
+                message = f"reads the {label(allocation)}, {written}"
                 fix = f"put {others[0].side.other.wait_name} of that pipeline before it"
                 self._findings.error(read.op, f"{message}; {fix}", read.certain)
-            filled = f"each index of the {at(pipeline)} fills the {at(allocation)}"
+            filled = f"each index of the {label(pipeline)} fills the {label(allocation)}"
             reason = f"it is not known whether {filled}"
             self._findings.remark(read.op, reason)
         for arrival in given:
@@ -92,10 +91,10 @@ class Races:
                 arrival.unfenced, key=lambda x: self._kernel.position(x[1])
             ):
                 if written == allocation and read.by is not Reader.THREADS:
-                    message = f"reads the {at(allocation)} before the {at(write)} is over"
-                    fix = f"put {FenceOp.OPERATION_NAME} before the {at(arrival.op)}"
+                    message = f"reads the {label(allocation)} before the {label(write)} is over"
+                    fix = f"put {FenceOp.OPERATION_NAME} before the {label(arrival.op)}"
                     certain = read.certain and arrival.certain
-                    order = Order(write, (Need(FenceOp),), arrival.op)
+                    order = MissingSync(write, (Need(FenceOp),), arrival.op)
                     self._findings.error(read.op, f"{message}; {fix}", certain, order=order)
 
     def _writing_sides(self, allocation: Op) -> list[PipelineSide]:
@@ -122,7 +121,7 @@ class Races:
         if len(pipelines) > 1:
             access = pipelines.get(None) or accesses[-1]
             given = next(pipeline for pipeline in pipelines if pipeline is not None)
-            others = f"some stages of the {at(allocation)} come from the {at(given)}"
+            others = f"some stages of the {label(allocation)} come from the {label(given)}"
             reason = f"{others}, and this one does not"
             self._findings.remark(access.op, reason)
 
@@ -143,7 +142,7 @@ class Races:
                 enough = arrival.lag > stages_of(pipeline) - stages
                 if arrival.pipeline_side == (pipeline, Side.PRODUCER) and not (first or enough):
                     reason = (
-                        f"the stage of the {at(allocation)} that it commits may still be in use"
+                        f"the stage of the {label(allocation)} that it commits may still be in use"
                     )
                     self._findings.remark(arrival.op, reason)
 
@@ -162,17 +161,17 @@ class Races:
             return
         before = partition.whole and partition.symbol is None
         if pipeline_side is None and not before:
-            reason = f"nothing orders it and the {at(other.op)} of other threads"
+            reason = f"nothing orders it and the {label(other.op)} of other threads"
             self._findings.remark(write.op, reason)
         elif pipeline_side is not None and pipeline_side == other.rectangle.pipeline_side:
-            reason = f"the {at(other.op)} of other threads may access the same stage"
+            reason = f"the {label(other.op)} of other threads may access the same stage"
             self._findings.remark(write.op, reason)
 
     def _check_remote(self, write: TileAccess, read: TileAccess) -> None:
         """Check that no CTA writes what another one reads of its tile, without an order."""
         if write.epoch == read.epoch:
             fix = f"put {CLUSTER_BARRIER} between them"
-            reason = f"the {at(write.op)} of another CTA may not be over; {fix}"
+            reason = f"the {label(write.op)} of another CTA may not be over; {fix}"
             self._findings.remark(read.op, reason)
 
 

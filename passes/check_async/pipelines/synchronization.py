@@ -5,10 +5,10 @@ from __future__ import annotations
 from ....bindings.irtypes import Op
 from ....dialect.effects import Completion, Scope
 from ....dialect.ops import SemaphoreArriveOp
-from ...order.declared_effects import pending_of
+from ...order.effects import pending_of
 from .findings import Findings
-from .state import Reader, State
-from .threads import Threads
+from .partition import ActiveThreads
+from .state import PartitionState, Reader
 
 #: The scopes of barriers that are followed.
 _BARRIERS = (Scope.WARPGROUP, Scope.CTA, Scope.CLUSTER)
@@ -25,7 +25,7 @@ class Synchronization:
         findings: receives errors and remarks.
     """
 
-    def __init__(self, threads: Threads, findings: Findings) -> None:
+    def __init__(self, threads: ActiveThreads, findings: Findings) -> None:
         self._threads = threads
         self._findings = findings
 
@@ -39,13 +39,13 @@ class Synchronization:
             and effects.barrier in (None, *_BARRIERS)
         )
 
-    def await_groups(self, op: Op, state: State) -> None:
+    def await_groups(self, op: Op, state: PartitionState) -> None:
         """Follow the wait of an op for groups, if it has one."""
         by = _READERS.get(op.effects.awaits)
         if by is Reader.MMA or (by is Reader.BULK and self._is_by_storing_threads(op, state)):
             state.wait(by, pending_of(op))
 
-    def order(self, op: Op, state: State) -> None:
+    def order(self, op: Op, state: PartitionState) -> None:
         """Follow what an op does after its accesses: its commit of a group, fence, and barrier."""
         effects = op.effects
         if effects.commits is not None and self._is_by_storing_threads(op, state):
@@ -62,7 +62,7 @@ class Synchronization:
         elif effects.barrier is not None:
             self.cta_barrier(op, state)
 
-    def _is_by_storing_threads(self, op: Op, state: State) -> bool:
+    def _is_by_storing_threads(self, op: Op, state: PartitionState) -> bool:
         """Whether the threads that wait for bulk stores, or commit them, are those that issued them."""
         scope = self._threads.scope
         if self._threads.partition.warpgroups == 1 or not scope:
@@ -74,7 +74,7 @@ class Synchronization:
         self._findings.remark(op, reason, state)
         return False
 
-    def _warpgroup_barrier(self, op: Op, state: State) -> None:
+    def _warpgroup_barrier(self, op: Op, state: PartitionState) -> None:
         partition = self._threads.partition
         if self._threads.scope:
             reason = "one thread executes it, but whole warpgroups must"
@@ -88,7 +88,7 @@ class Synchronization:
         else:
             state.barrier()
 
-    def _barrier_of_groups(self, op: Op, state: State) -> None:
+    def _barrier_of_groups(self, op: Op, state: PartitionState) -> None:
         """Follow a barrier of groups of several warpgroups."""
         partition = self._threads.partition
         if self._threads.scope or self._threads.apart:
@@ -99,7 +99,7 @@ class Synchronization:
         elif partition.symbol is not None:
             state.barrier()
 
-    def cta_barrier(self, op: Op, state: State) -> None:
+    def cta_barrier(self, op: Op, state: PartitionState) -> None:
         """Follow a barrier of the CTA, such as `gpu.barrier`."""
         if self._threads.scope or self._threads.apart or not self._threads.partition.whole:
             reason = "not all threads of the CTA execute it"

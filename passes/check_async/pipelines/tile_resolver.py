@@ -6,18 +6,16 @@ from typing import NamedTuple
 
 from ....bindings.irtypes import Op, Value
 from ....dialect.ops import AllocOp, CreatePipelineOp, StageOp
-from ...order.report import at
-from ..extents import Extent, subtile_of
+from ...order.report import label
+from ..tile_slices import AxisSlice, subtile_of
 from .findings import Findings
-from .kernel import Kernel
-from .ops import index_of
-from .pipeline_sides import WAITS, PipelineSide, Side, pipeline_side_of, stages_of
-from .state import State
-from .threads import Threads
-from .tile_rectangles import TileRectangle
+from .kernel import KernelAnalysis
+from .ops import WAITS, PipelineSide, Side, index_of, pipeline_side_of, stages_of
+from .partition import ActiveThreads
+from .state import PartitionState, TileRectangle
 
 
-class _Subtile(NamedTuple):
+class _StagedSubtile(NamedTuple):
     """A tile as a subtile of an allocation.
 
     Attributes:
@@ -27,7 +25,7 @@ class _Subtile(NamedTuple):
 
     allocation: Op
     stage: Value | None
-    extents: tuple[Extent, Extent, Extent]
+    extents: tuple[AxisSlice, AxisSlice, AxisSlice]
 
 
 class _StageOrigin(NamedTuple):
@@ -50,8 +48,8 @@ class TileResolver:
 
     def __init__(
         self,
-        kernel: Kernel,
-        threads: Threads,
+        kernel: KernelAnalysis,
+        threads: ActiveThreads,
         pipeline_sides: list[PipelineSide],
         findings: Findings,
     ) -> None:
@@ -59,10 +57,10 @@ class TileResolver:
         self._threads = threads
         self._pipeline_sides = pipeline_sides
         self._findings = findings
-        self._subtiles: dict[Value, _Subtile] = {}
+        self._subtiles: dict[Value, _StagedSubtile] = {}
 
     def rectangle(
-        self, op: Op, tile: Value, state: State, loads: bool = False
+        self, op: Op, tile: Value, state: PartitionState, loads: bool = False
     ) -> TileRectangle | None:
         """Return the rectangle that a tile is; None if not known, which a remark states.
 
@@ -78,7 +76,7 @@ class TileResolver:
         origin: _StageOrigin | None = _StageOrigin()
         if not isinstance(allocation, AllocOp):
             self._findings.remark(
-                op, f"the {at(allocation)} views memory that others may write", state
+                op, f"the {label(allocation)} views memory that others may write", state
             )
             return None
         if stage is not None:
@@ -87,15 +85,17 @@ class TileResolver:
             origin = self._of_filled(op, allocation, loads, state)
         return None if origin is None else TileRectangle(allocation, *origin, extents)
 
-    def _subtile(self, tile: Value, op: Op) -> _Subtile:
+    def _subtile(self, tile: Value, op: Op) -> _StagedSubtile:
         allocation, chain, extents = subtile_of(tile, op, self._kernel.values)
         stage = None
         for subtile in chain:
             if isinstance(subtile, StageOp):
                 stage = subtile.index
-        return _Subtile(allocation, stage, extents)
+        return _StagedSubtile(allocation, stage, extents)
 
-    def _of_filled(self, op: Op, allocation: Op, loads: bool, state: State) -> _StageOrigin | None:
+    def _of_filled(
+        self, op: Op, allocation: Op, loads: bool, state: PartitionState
+    ) -> _StageOrigin | None:
         """Return the pipeline index during which a tile without stages is used; None if not known."""
         pipeline = self._kernel.filling_pipelines[allocation]
         pipeline_side = PipelineSide(pipeline, Side.PRODUCER if loads else Side.CONSUMER)
@@ -104,7 +104,7 @@ class TileResolver:
         return _StageOrigin(pipeline_side, 1 if state.held(pipeline_side) else 0)
 
     def _of_stage(
-        self, op: Op, allocation: Op, stage: Value, stages: int, state: State
+        self, op: Op, allocation: Op, stage: Value, stages: int, state: PartitionState
     ) -> _StageOrigin | None:
         """Return the pipeline index that gives a stage of a tile; None if not known.
 
@@ -129,7 +129,7 @@ class TileResolver:
         return _StageOrigin(pipeline_side, lag)
 
     def _by_number(
-        self, op: Op, allocation: Op, stage: Value, stages: int, state: State
+        self, op: Op, allocation: Op, stage: Value, stages: int, state: PartitionState
     ) -> _StageOrigin:
         """Return the held pipeline index whose remainder by the tile's stages is the stage."""
         index = index_of(stage)
@@ -155,23 +155,23 @@ class TileResolver:
         return _StageOrigin()
 
     def _fits(
-        self, op: Op, allocation: Op, pipeline: CreatePipelineOp, stages: int, state: State
+        self, op: Op, allocation: Op, pipeline: CreatePipelineOp, stages: int, state: PartitionState
     ) -> bool:
         """Check that a tile has the same number of stages as the pipeline that gives one."""
         count = stages_of(pipeline)
         if stages < count:
             self._findings.error(
                 op,
-                f"takes one of {count} stages of the {at(pipeline)} from the {at(allocation)}, which has "
-                f"{stages}; give both the same number of stages",
+                f"takes one of {count} stages of the {label(pipeline)} from the {label(allocation)}, "
+                f"which has {stages}; give both the same number of stages",
                 state.certain and stages > 1,
                 state,
             )
         elif stages > count:
             self._findings.remark(
                 op,
-                f"the {at(allocation)} has {stages} stages, the {at(pipeline)} {count}; give both the "
-                "same number of stages",
+                f"the {label(allocation)} has {stages} stages, the {label(pipeline)} {count}; give both "
+                "the same number of stages",
                 state,
             )
         return stages == count

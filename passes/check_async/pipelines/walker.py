@@ -1,33 +1,172 @@
-"""Follows the ops of a partition, or of the whole CTA, on all paths."""
+"""Follow the ops of each partition, and of the whole CTA, on all paths."""
 
 from __future__ import annotations
 
+from itertools import product
+
 from ....bindings.irtypes import Op
 from ....dialect.op import SmemOp
-from ....dialect.ops import ElectOp, MapOp, WarpSpecializeOp
+from ....dialect.ops import ElectOp, FenceOp, MapOp, WarpSpecializeOp
 from ....ir.barriers import begins_cluster_barrier, is_cluster_barrier, is_cta_barrier
+from ....ir.kernel import threads_of
 from ....ir.op_address import OpIdentity
-from ...order.declared_effects import has_effect
-from ...order.harmless import is_harmless
+from ....ir.walk import holds, walk
+from ....layout.fragments import WARPGROUP
+from ...order.effects import has_effect, is_harmless
+from ...order.needs import CTA_BARRIER, Need, listed
+from ...order.report import label
+from ..assumptions import assume_all
 from ..intervals import Intervals
 from ..polynomials import Divergence, Polynomial, number, variable
-from .accesses import Accesses
-from .findings import Findings
-from .kernel import Kernel, Recorded
-from .other_warpgroups import OtherWarpgroups
-from .partition import Partition
+from .accesses import Accesses, OtherWarpgroups
+from .findings import Findings, MissingSync
+from .kernel import KernelAnalysis, PartitionRecord, Walk
+from .ops import ARRIVES, WAITS
+from .partition import ActiveThreads, Partition
 from .pipeline_indices import PipelineIndices
-from .pipeline_sides import ARRIVES, WAITS
-from .state import State
+from .state import PartitionState, PendingRead, PendingWrite
 from .synchronization import Synchronization
-from .threads import Threads
 from .tile_resolver import TileResolver
+
+
+class KernelWalker:
+    """Follows the partitions of a kernel one after the other.
+
+    Args:
+        kernel: the function; receives what is recorded.
+        findings: receives errors and remarks.
+    """
+
+    def __init__(self, kernel: KernelAnalysis, findings: Findings) -> None:
+        self._kernel = kernel
+        self._findings = findings
+        threads = threads_of(kernel.function)
+        #: Warpgroups of the CTA; None if not known.
+        self._count = None if threads is None or threads % WARPGROUP else threads // WARPGROUP
+
+    def follow(self, ops: list[Op]) -> None:
+        """Follow the ops of the whole CTA, and after `smem.warp_specialize` those of each partition."""
+        kernel = self._kernel
+        cta = Partition(kernel.function, self._count, True, True, None)
+        assume_all(ops, kernel.values, kernel.known)
+        # What is known on all runs, and not only on those that come to the partitions.
+        always = kernel.known.copy()
+        ops, conditions = self._unwrap(ops)
+        specialized = [op for op in ops if isinstance(op, WarpSpecializeOp)]
+        if len(specialized) != 1:
+            bodies = self._divide(cta, ops)
+            kernel.set_bodies(bodies)
+            self._run(bodies, [PartitionState(kernel.furthest)])
+            return
+        position = ops.index(specialized[0])
+        before = (cta, ops[:position])
+        bodies, first = [], 0
+        for op in specialized[0].partitions:
+            own = op.warpgroups.value
+            symbol = kernel.values.warpgroup(op)
+            partition = Partition(op, own, own == self._count, first == 0, symbol)
+            bodies += self._divide(partition, kernel.ops.within(op))
+            first += own
+        sides = any(kernel.ops.pipeline_sides(op) for op in ops[:position])
+        for op in conditions:
+            kernel.known.assume_condition(kernel.values.of(op.operands[0]), True)
+        assume_all(ops[:position], kernel.values, kernel.known)
+        kernel.set_bodies([*([before] if sides else []), *bodies])
+        walker = PartitionWalker(kernel, *before, self._findings, kernel.recorded, always)
+        states = walker.run(PartitionState(kernel.furthest))
+        for op, state in product(conditions, states):
+            # All CTAs of a cluster come to its barriers.
+            meets = any(is_cluster_barrier(x.operation) for x in walk(op))
+            condition = (kernel.values.of(op.operands[0]),)
+            walker.is_uniform(op, "its condition is", condition, state, in_cluster=meets)
+        for op in ops[position + 1 :]:
+            if kernel.ops.is_followed(op):
+                reason = f"it comes after the {WarpSpecializeOp.OPERATION_NAME}"
+                self._findings.remark(op, f"{reason}; put it before that, or into a partition")
+        for state in states:
+            if sides:
+                reason = "pipelines are used outside of it; wait and arrive in its partitions"
+                self._findings.remark(specialized[0], reason, state)
+            reads = (read for read in state.reads if not read.past_barrier)
+            for access in (*kernel.in_order(state.writes), *kernel.in_order(reads)):
+                order = MissingSync(access.op, _missing(access))
+                missing = listed(order.needs)
+                reason = (
+                    f"no barrier comes after the {label(access.op)}; put {missing} between them"
+                )
+                self._findings.remark(specialized[0], reason, state, order)
+        self._run(bodies, states)
+
+    def _unwrap(self, ops: list[Op]) -> tuple[list[Op], list[Op]]:
+        """Return ops with those of the branch in which the partitions are, and the branches."""
+        known = self._kernel.ops
+        for position, op in enumerate(ops):
+            is_branch = op.name == "scf.if" and holds(op, WarpSpecializeOp)
+            if is_branch and len(op.regions[1].blocks) == 0:
+                inner, branches = self._unwrap(known.of(op.regions[0].blocks[0]))
+                return [*ops[:position], *inner, *ops[position + 1 :]], [op, *branches]
+        return ops, []
+
+    def _divide(self, partition: Partition, ops: list[Op]) -> list[tuple[Partition, list[Op]]]:
+        """Return a partition with its ops, or its elected threads of several warps, which are followed
+        separately if they execute all of its ops."""
+        elects = [e for op in ops if len(op.regions) for e in walk(op, ElectOp)]
+        warps = sorted({elect.warp for elect in elects})
+        if len(warps) > 1:
+            if all(op in elects for op in ops if self._kernel.ops.is_followed(op)):
+                return [_threads_of_warp(partition, elects, warp) for warp in warps]
+            reason = (
+                "elected threads of several warps run concurrently with other threads; elect all ops of "
+                "the partition, or give each warp's ops a partition of their own"
+            )
+            self._findings.remark(elects[-1], reason)
+        return [(partition, ops)]
+
+    def _run(self, bodies: list[tuple[Partition, list[Op]]], states: list[PartitionState]) -> None:
+        """Follow partitions from some states on."""
+        for partition, ops in bodies:
+            walks = self._kernel.walks_in(partition)
+            if partition not in walks or walks[partition].before != states:
+                walks[partition] = self._walk(partition, ops, states)
+            self._findings.add(walks[partition].findings)
+            self._kernel.recorded.add(walks[partition].recorded)
+
+    def _walk(self, partition: Partition, ops: list[Op], states: list[PartitionState]) -> Walk:
+        known, findings, recorded = (
+            self._kernel.known.copy(),
+            Findings(self._findings.ends),
+            PartitionRecord(),
+        )
+        assume_all(ops, self._kernel.values, known)
+        walker = PartitionWalker(self._kernel, partition, ops, findings, recorded, known)
+        ends = [end for state in states for end in walker.run(state.copy())]
+        recorded.ends[partition] = ends
+        return Walk([state.copy() for state in states], findings, recorded)
+
+
+def _threads_of_warp(
+    partition: Partition, elects: list[Op], warp: int
+) -> tuple[Partition, list[Op]]:
+    """Return the elected threads of a warp, and the ops that they execute."""
+    own = [elect for elect in elects if elect.warp == warp]
+    return Partition(
+        own[0], partition.warpgroups, partition.whole, partition.first, partition.symbol
+    ), own
+
+
+def _missing(access: PendingRead | PendingWrite) -> tuple[Need, ...]:
+    """Return what is missing between an access of the whole CTA and those of its partitions."""
+    barrier = () if access.past_barrier else (CTA_BARRIER,)
+    if isinstance(access, PendingRead):
+        return (*access.missing, *barrier)
+    return (*(() if access.fenced else (Need(FenceOp),)), *barrier)
+
 
 #: The most paths, and states at the head of a loop, that are followed.
 _PATHS = 32
 
 
-class Walker:
+class PartitionWalker:
     """Follows the ops of a partition.
 
     Args:
@@ -41,11 +180,11 @@ class Walker:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: KernelAnalysis,
         partition: Partition,
         ops: list[Op],
         findings: Findings,
-        recorded: Recorded,
+        recorded: PartitionRecord,
         known: Intervals,
     ) -> None:
         pipeline_sides = list({each: None for op in ops for each in kernel.ops.pipeline_sides(op)})
@@ -55,18 +194,18 @@ class Walker:
         self._known = known
         self._findings = findings
         self._recorded = recorded
-        self._threads = Threads(partition)
+        self._threads = ActiveThreads(partition)
         self._indices = PipelineIndices(kernel, self._threads, pipeline_sides, recorded, findings)
         tiles = TileResolver(kernel, self._threads, pipeline_sides, findings)
         self._others = OtherWarpgroups(kernel, self._threads, findings)
         self._accesses = Accesses(kernel, self._threads, tiles, self._others, recorded, findings)
         self._synchronization = Synchronization(self._threads, findings)
 
-    def run(self, state: State) -> list[State]:
+    def run(self, state: PartitionState) -> list[PartitionState]:
         """Return the states in which the partition ends."""
         return self._block(self._ops, state)
 
-    def _block(self, ops: list[Op], state: State) -> list[State]:
+    def _block(self, ops: list[Op], state: PartitionState) -> list[PartitionState]:
         """Return the states after the ops of a block."""
         forked, states = state.forked, [state]
         for op in ops:
@@ -75,14 +214,14 @@ class Walker:
                 states[0].forked = forked
         return states
 
-    def _limited(self, op: Op, states: list[State]) -> list[State]:
+    def _limited(self, op: Op, states: list[PartitionState]) -> list[PartitionState]:
         states = _distinct(states)
         if len(states) > _PATHS:
             self._findings.remark(op, "it is reached on too many paths", states[0])
             return states[:1]
         return states
 
-    def _op(self, op: Op, state: State) -> list[State]:
+    def _op(self, op: Op, state: PartitionState) -> list[PartitionState]:
         if op.name != "scf.for" and self._kernel.registers.are_written_by(op):
             self._accesses.define(op.operation, state)
         if len(op.regions):
@@ -103,7 +242,7 @@ class Walker:
         """Whether some run comes to a wait or arrival in an iteration like this one."""
         return self._kernel.ranks.is_reached(op, self._threads.iteration)
 
-    def _smem_op(self, op: Op, state: State) -> None:
+    def _smem_op(self, op: Op, state: PartitionState) -> None:
         """Follow an op of the dialect by its effects."""
         if isinstance(op, WAITS):
             self._indices.wait(op, state)
@@ -120,7 +259,7 @@ class Walker:
             self._accesses.access(op, state)
             self._synchronization.order(op, state)
 
-    def _cluster_barrier(self, op: Op, state: State) -> None:
+    def _cluster_barrier(self, op: Op, state: PartitionState) -> None:
         """Follow a barrier of the cluster, which every partition reaches as often."""
         if self._threads.depth:
             reason = "it is in a branch, a loop or an election, which other threads may not execute"
@@ -131,11 +270,11 @@ class Walker:
 
     # Regions.
 
-    def _region(self, op: Op, state: State) -> list[State]:
+    def _region(self, op: Op, state: PartitionState) -> list[PartitionState]:
         with self._threads.within():
             return self._inside(op, state)
 
-    def _inside(self, op: Op, state: State) -> list[State]:
+    def _inside(self, op: Op, state: PartitionState) -> list[PartitionState]:
         if isinstance(op, MapOp):
             return self._block(self._kernel.ops.within(op), state)
         if isinstance(op, ElectOp):
@@ -150,7 +289,7 @@ class Walker:
         self._findings.remark(op, reason, state)
         return [state]
 
-    def _elect(self, op: ElectOp, state: State) -> list[State]:
+    def _elect(self, op: ElectOp, state: PartitionState) -> list[PartitionState]:
         partition, scope = self._partition, op.scope.value
         whole = partition.whole and not self._threads.apart
         alone = whole or (partition.first and partition.warpgroups == 1)
@@ -168,7 +307,7 @@ class Walker:
         op: Op,
         name: str,
         values: tuple[Polynomial, ...],
-        state: State,
+        state: PartitionState,
         in_cluster: bool = False,
     ) -> bool:
         """Check that values are the same for all threads, and for the CTAs that share loads.
@@ -190,7 +329,7 @@ class Walker:
         self._findings.remark(op, f"{name} not known to be the same for all {executors}", state)
         return False
 
-    def _if(self, op: Op, state: State) -> list[State]:
+    def _if(self, op: Op, state: PartitionState) -> list[PartitionState]:
         condition = self._kernel.values.of(op.operands[0])
         blocks = [region.blocks[0] for region in op.regions if len(region.blocks)]
         then, otherwise = (*map(self._kernel.ops.of, blocks), [])[:2]
@@ -214,14 +353,16 @@ class Walker:
             condition = condition if replaced is None else replaced
         return self._known.decide(condition)
 
-    def _either(self, branches: tuple[list[Op], list[Op]], state: State) -> list[State]:
+    def _either(
+        self, branches: tuple[list[Op], list[Op]], state: PartitionState
+    ) -> list[PartitionState]:
         """Return the states after one of several branches."""
         ends = _distinct([end for ops in branches for end in self._block(ops, state.copy())])
         return _forked(ends)
 
     def _either_by_warpgroup(
-        self, branches: tuple[list[Op], list[Op]], state: State
-    ) -> list[State]:
+        self, branches: tuple[list[Op], list[Op]], state: PartitionState
+    ) -> list[PartitionState]:
         """Return the states after branches of which each warpgroup takes one."""
         ends = [self._block(ops, state.copy()) for ops in branches]
         exposed = [frozenset().union(*(end.exposed for end in each)) for each in ends]
@@ -241,7 +382,7 @@ class Walker:
             and not self._kernel.ops.pipeline_sides(op)
         )
 
-    def _for(self, op: Op, state: State) -> list[State]:
+    def _for(self, op: Op, state: PartitionState) -> list[PartitionState]:
         loop, identity = self._kernel.values.loop(op), OpIdentity.of(op)
         if not self.is_uniform(op, "its bounds are", loop.bounds, state):
             return [state]
@@ -249,7 +390,7 @@ class Walker:
             return [state]
         # Conditions are decided for the first iteration, and for all others.
         heads, backs = [(state.copy(), True)], []
-        later: list[State] = []
+        later: list[PartitionState] = []
         for head, is_first in heads:
             if len(heads) > _PATHS:
                 self._findings.remark(op, "its iterations have too many different states", head)
@@ -277,14 +418,14 @@ class Walker:
         return _forked(_distinct(ends))
 
 
-def _distinct(states: list[State]) -> list[State]:
-    found: list[State] = []
+def _distinct(states: list[PartitionState]) -> list[PartitionState]:
+    found: list[PartitionState] = []
     for state in states:
         _add(state, found)
     return found
 
 
-def _add(state: State, states: list[State]) -> bool:
+def _add(state: PartitionState, states: list[PartitionState]) -> bool:
     """Add a state to others if there is none like it, that includes its exposed accesses; return whether
     there was none."""
     like = next((each for each in states if each == state), None)
@@ -297,7 +438,7 @@ def _add(state: State, states: list[State]) -> bool:
     return not includes
 
 
-def _forked(states: list[State]) -> list[State]:
+def _forked(states: list[PartitionState]) -> list[PartitionState]:
     """Mark several states as forked: correlated conditions may make one of them unreachable."""
     for state in states:
         state.forked |= len(states) > 1

@@ -1,12 +1,96 @@
-"""Effects of other dialects' ops on memrefs: the Python bindings cannot query them."""
+"""What ops do to memory: which tiles, memrefs and registers they access, and whether they order
+accesses.
+
+The dialect's ops declare their effects in their classes. Those of other dialects are listed here: the
+Python bindings cannot query them.
+"""
 
 from typing import NamedTuple
 
 from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
-from ...dialect.effects import accessed
+from ...dialect.effects import Accessed, accessed
 from ...dialect.memrefs import is_workgroup
 from ...dialect.op import SmemOp
+from ...dialect.ops import TileMma
+from ...dialect.types import FragmentType, TileType
+from ...ir.walk import walk
+
+
+def has_effect(op: Op | type[SmemOp]) -> bool:
+    """Whether an op of the dialect, or those of a class, access memory or order accesses.
+
+    An op that allocates shared memory does neither: it is at the top of the kernel, and its own barrier
+    guards what it stores there.
+    """
+    effects = op.effects
+    return bool(effects.accesses or effects.orders) and not effects.allocates
+
+
+def accessed_tiles(op: Op) -> list[Accessed]:
+    """Return the tiles that an op accesses, and how, without memrefs."""
+    return [each for each in accessed(op) if isinstance(each.value.type, TileType)]
+
+
+def pending_of(wait: Op) -> int:
+    """Return how many of the latest groups an op that awaits groups leaves pending."""
+    return wait.pending.value if hasattr(wait, "pending") else 0
+
+
+#: Dialects whose ops order nothing, and ops of other dialects that order nothing.
+_HARMLESS_DIALECTS = {
+    "affine",
+    "arith",
+    "builtin",
+    "complex",
+    "index",
+    "math",
+    "memref",
+    "ub",
+    "vector",
+}
+_HARMLESS = {
+    "cf.assert",
+    "func.return",
+    "gpu.block_dim",
+    "gpu.block_id",
+    "gpu.cluster_block_id",
+    "gpu.cluster_dim",
+    "gpu.cluster_id",
+    "gpu.dynamic_shared_memory",
+    "gpu.global_id",
+    "gpu.grid_dim",
+    "gpu.lane_id",
+    "gpu.num_subgroups",
+    "gpu.printf",
+    "gpu.return",
+    "gpu.shuffle",
+    "gpu.subgroup_id",
+    "gpu.subgroup_size",
+    "gpu.thread_id",
+    "nvgpu.device_async_copy",
+    "nvgpu.ldmatrix",
+    "nvgpu.mbarrier.create",
+    "nvgpu.tma.prefetch.descriptor",
+    "nvvm.griddepcontrol",
+    "scf.yield",
+}
+
+
+def is_harmless(op: Op) -> bool:
+    """Whether an op neither accesses tiles nor orders the accesses of other ops."""
+    dialect = op.name.partition(".")[0]
+    return op.name in _HARMLESS or dialect in _HARMLESS_DIALECTS or _is_pure(op)
+
+
+def _is_pure(op: Op) -> bool:
+    """Whether an op of the `llvm` or `nvvm` dialect orders nothing."""
+    if op.name == "llvm.inline_asm":
+        return "has_side_effects" not in op.attributes
+    if op.name.startswith("llvm."):
+        return op.name not in ("llvm.call", "llvm.call_intrinsic", "llvm.fence", "llvm.inline_asm")
+    return op.name.startswith("nvvm.read.")
+
 
 #: Ops whose result aliases their first operand.
 ALIASES = frozenset(
@@ -67,19 +151,19 @@ _ACCESSES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 }
 
 
-class Accessed(NamedTuple):
+class MemrefAccesses(NamedTuple):
     """The memrefs whose memory an op reads, and those whose memory it writes."""
 
     reads: tuple[Value, ...]
     writes: tuple[Value, ...]
 
 
-def accessed_memrefs(op: Op) -> Accessed:
+def accessed_memrefs(op: Op) -> MemrefAccesses:
     """Return what an op of another dialect accesses: nothing, if it is not known to access a memref."""
     reads, writes = _ACCESSES.get(op.name, ((), ()))
     if op.name in MBARRIER_WRITES:
         writes = MBARRIER_WRITES[op.name][:1]
-    return Accessed(*(tuple(op.operands[i] for i in numbers) for numbers in (reads, writes)))
+    return MemrefAccesses(*(tuple(op.operands[i] for i in numbers) for numbers in (reads, writes)))
 
 
 def is_known(op: Op) -> bool:
@@ -125,3 +209,27 @@ def within(memref: Value) -> Value:
 def defining_op(value: Value) -> Op | None:
     """Return the op that defines a value; None for a block argument."""
     return getattr(value.owner, "operation", None)
+
+
+class RegisterWriters:
+    """The ops of a function that write registers which an mma reads."""
+
+    def __init__(self, function: Op) -> None:
+        self._writers: dict[Op, None] = {}
+        for op in walk(function, TileMma):
+            self._writers |= dict.fromkeys(self.of(op))
+
+    def of(self, mma: Op) -> list[Op]:
+        """Return the ops that write the registers of an mma; for values that a loop carries, the loop."""
+        named = (getattr(mma, name, None) for name in ("a", "metadata"))
+        read = [x for x in named if x is not None and isinstance(x.type, FragmentType)]
+        return [_writer_of(value) for value in read]
+
+    def are_written_by(self, op: Op) -> bool:
+        """Whether an op writes such registers."""
+        return op.operation in self._writers
+
+
+def _writer_of(value: Value) -> Op:
+    owner = value.owner
+    return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation

@@ -17,13 +17,13 @@ from ....ir.op_address import OpIdentity
 from ....ir.walk import walk
 from ....layout.fragments import WARPGROUP, WARPS
 from ..assumptions import ASSUME
-from ..facts import Facts, facts_of, facts_of_quotients
+from ..intervals import Facts, facts_of, facts_of_quotients
 from ..polynomials import Polynomial, Symbol, number
-from ..values import TRIPS, Values
+from ..values import TRIPS, SymbolicValues
 from .ranges import (
     UNKNOWN,
     Bound,
-    Range,
+    IntegerRange,
     added,
     are_independent,
     computed,
@@ -49,7 +49,7 @@ _OF_THREAD: frozenset[Hashable] = frozenset({THREAD, WARPGROUP_ID})
 
 
 @dataclass(frozen=True, eq=False)
-class Context:
+class RangeContext:
     """What is known where an op is executed.
 
     Attributes:
@@ -62,12 +62,12 @@ class Context:
 
     facts: Facts = field(default_factory=Facts)
     warpgroups: tuple[int, int] | None = None
-    carried: dict[Value, Range] = field(default_factory=dict)
-    known: dict[Symbol, Range] = field(default_factory=dict)
+    carried: dict[Value, IntegerRange] = field(default_factory=dict)
+    known: dict[Symbol, IntegerRange] = field(default_factory=dict)
     selects: int = 0
 
 
-class Numbers:
+class IntegerRanges:
     """The ranges of the integers of a function.
 
     Args:
@@ -76,22 +76,22 @@ class Numbers:
 
     def __init__(self, function: Op) -> None:
         self._function = function
-        self._values = Values(function)
+        self._values = SymbolicValues(function)
         self._cluster = cluster_size(function)
         self._grid = extents_of(function, "known_grid_size", "gpu.known_grid_size")
         self._block = block_size(function)
-        self._contexts: dict[Block, Context] = {}
+        self._contexts: dict[Block, RangeContext] = {}
         self._assumptions: dict[Block, list[Op]] = {}
         for op in walk(function, ASSUME):
             self._assumptions.setdefault(op.operation.block, []).append(op.operation)
-        self._plain: dict[Op | None, Context] = {}
+        self._plain: dict[Op | None, RangeContext] = {}
 
-    def at(self, op: Op, value: Value, last: int) -> Range:
+    def range_at(self, op: Op, value: Value, last: int) -> IntegerRange:
         """Return the range of an index value where an op is executed; no narrower one than shows that it
         is 0 to `last`, if it is."""
         stages = _modulus(value)
         if stages is not None and 1 <= stages <= last + 1:
-            return Range(0, stages - 1)
+            return IntegerRange(0, stages - 1)
         # Most other starts need no facts, which take much longer.
         polynomial = self._values.of(value)
         anywhere = self._of_terms(polynomial, self._without_facts(op))
@@ -99,11 +99,11 @@ class Numbers:
             return anywhere
         return self._of(polynomial, self._within(op.operation.block))
 
-    def trips(self, loop: Op) -> Range:
+    def trips(self, loop: Op) -> IntegerRange:
         """Return the range of the number of iterations of an `scf.for`."""
         return self._of(self._values.loop(loop).trips, self._within(loop.block))
 
-    def _of(self, polynomial: Polynomial, context: Context) -> Range:
+    def _of(self, polynomial: Polynomial, context: RangeContext) -> IntegerRange:
         """Return the range of an integer."""
         facts = context.facts.and_also(
             facts_of_quotients(polynomial, lambda each: self._is_natural(each, context))
@@ -115,11 +115,11 @@ class Numbers:
 
     # Bounds that follow from facts.
 
-    def _is_natural(self, polynomial: Polynomial, context: Context) -> bool:
+    def _is_natural(self, polynomial: Polynomial, context: RangeContext) -> bool:
         return self._lowest(polynomial, context.facts, context) >= 0
 
     def _lowest(
-        self, polynomial: Polynomial, facts: Facts, context: Context, depth: int = _DEPTH
+        self, polynomial: Polynomial, facts: Facts, context: RangeContext, depth: int = _DEPTH
     ) -> Bound:
         """Return a number that an integer is not below.
 
@@ -142,7 +142,7 @@ class Numbers:
                 low += 1
         return low
 
-    def _of_terms(self, polynomial: Polynomial, context: Context) -> Range:
+    def _of_terms(self, polynomial: Polynomial, context: RangeContext) -> IntegerRange:
         """Return the range of a polynomial by those of its symbols."""
         return added(
             [
@@ -153,7 +153,7 @@ class Numbers:
 
     # Symbols.
 
-    def _of_symbol(self, symbol: Symbol, context: Context) -> Range:
+    def _of_symbol(self, symbol: Symbol, context: RangeContext) -> IntegerRange:
         if symbol not in context.known:
             # Facts about a symbol are not used for what it is computed from.
             least = -inf if symbol.lower_bound is None else symbol.lower_bound
@@ -161,7 +161,7 @@ class Numbers:
             context.known[symbol] = narrowed(self._evaluated(symbol, context), least, inf)
         return context.known[symbol]
 
-    def _evaluated(self, symbol: Symbol, context: Context) -> Range:
+    def _evaluated(self, symbol: Symbol, context: RangeContext) -> IntegerRange:
         if self._values.is_warpgroup(symbol):
             return self._warpgroup(context)
         if symbol.name == TRIPS:
@@ -177,7 +177,9 @@ class Numbers:
                 return each_of(partition.warpgroups.value, WARPGROUP_ID)
             case "extent", *_:
                 assert symbol.lower_bound is not None
-                return Range(symbol.lower_bound, inf, True, True, frozenset({LAUNCH, symbol}))
+                return IntegerRange(
+                    symbol.lower_bound, inf, True, True, frozenset({LAUNCH, symbol})
+                )
             case "value", value:
                 return self._of_value(value, context)
             case "value", value, _:
@@ -187,17 +189,17 @@ class Numbers:
             case _:
                 return UNKNOWN
 
-    def _warpgroup(self, context: Context) -> Range:
+    def _warpgroup(self, context: RangeContext) -> IntegerRange:
         """Return the range of the number of a thread's warpgroup in the CTA."""
         if context.warpgroups is not None:
             first, end = context.warpgroups
-            return Range(first, end - 1, True, True, frozenset({WARPGROUP_ID}))
+            return IntegerRange(first, end - 1, True, True, frozenset({WARPGROUP_ID}))
         if self._block is None:
-            return Range(0, inf)
+            return IntegerRange(0, inf)
         x, y, z = self._block
         return each_of(-(-x * y * z // WARPGROUP), WARPGROUP_ID)
 
-    def _of_launch(self, name: str, dim: str, context: Context) -> Range:
+    def _of_launch(self, name: str, dim: str, context: RangeContext) -> IntegerRange:
         """Return the range of a number that the launch decides."""
         place = "xyz".find(dim) if dim else 0
         if name == "gpu.cluster_block_id":
@@ -206,7 +208,7 @@ class Numbers:
             count = self._grid[place]
             return exactly(count) if name == "gpu.grid_dim" else each_of(count, f"block {dim}")
         if self._block is None or name not in ("gpu.block_dim", "gpu.thread_id", "gpu.subgroup_id"):
-            return Range(0, inf)
+            return IntegerRange(0, inf)
         x, y, z = self._block
         if name == "gpu.block_dim":
             return exactly(self._block[place])
@@ -215,29 +217,31 @@ class Numbers:
             size, each = -(-x * y * z // _WARP), WARPS
         if context.warpgroups is not None and y == z == 1:
             first, end = context.warpgroups
-            return Range(first * each, end * each - 1, True, True, _OF_THREAD)
+            return IntegerRange(first * each, end * each - 1, True, True, _OF_THREAD)
         return each_of(size, *_OF_THREAD)
 
-    def _trips(self, bounds: tuple[Polynomial, ...], context: Context) -> Range:
+    def _trips(self, bounds: tuple[Polynomial, ...], context: RangeContext) -> IntegerRange:
         """Return the range of the number of a loop's iterations."""
         lower, upper, step = (self._of(each, context) for each in bounds)
         if step.low != step.high or step.low < 1:
-            return Range(0, inf)
+            return IntegerRange(0, inf)
         by = int(step.low)
         distance = self._of(bounds[1] - bounds[0], context)
         low, high = (x if abs(x) == inf else -(-x // by) for x in (distance.low, distance.high))
         attained = lower.attained and upper.attained and are_independent([lower, upper])
-        return Range(max(low, 0), max(high, 0), attained, False, lower.sources | upper.sources)
+        return IntegerRange(
+            max(low, 0), max(high, 0), attained, False, lower.sources | upper.sources
+        )
 
-    def _iteration(self, loop: Op, context: Context) -> Range:
+    def _iteration(self, loop: Op, context: RangeContext) -> IntegerRange:
         """Return the range of the number of an iteration."""
         trips = self._of(self._values.loop(loop).trips, context)
         always = trips.attained and trips.low == trips.high
         high = max(trips.high - 1, 0)
         sources = frozenset({loop}) | trips.sources
-        return Range(0, high, always, always, sources)
+        return IntegerRange(0, high, always, always, sources)
 
-    def _selected(self, operands: tuple[Polynomial, ...], context: Context) -> Range:
+    def _selected(self, operands: tuple[Polynomial, ...], context: RangeContext) -> IntegerRange:
         condition, yes, no = operands
         if context.selects == _DEPTH:
             return joined(self._of(yes, context), self._of(no, context))
@@ -247,18 +251,18 @@ class Numbers:
             self._of(no, self._where(inner, condition, False)),
         )
 
-    def _of_value(self, value: Value, context: Context) -> Range:
+    def _of_value(self, value: Value, context: RangeContext) -> IntegerRange:
         """Return the range of a value that no polynomial describes."""
         if isinstance(value.owner, ir.Block):
             return UNKNOWN
         op = value.owner.operation
         if isinstance(op.opview, ProducerAcquireOp | ConsumerWaitOp):
-            return Range(0, pipeline_of(op.opview).stages.value - 1)
+            return IntegerRange(0, pipeline_of(op.opview).stages.value - 1)
         if op.name == "gpu.lane_id":
             return each_of(_WARP, *_OF_THREAD)
         if op.name == "gpu.shuffle" and value == op.results[0]:
             # It is the number of another thread, of which the facts need not hold.
-            elsewhere = Context(warpgroups=context.warpgroups)
+            elsewhere = RangeContext(warpgroups=context.warpgroups)
             return self._of(self._values.of(op.operands[0]), elsewhere)._replace(
                 attained=False, dense=False
             )
@@ -267,12 +271,12 @@ class Numbers:
             return joined(*yields) if len(yields) == 2 else UNKNOWN
         return UNKNOWN
 
-    def _yielded(self, block: Block, result: Value, context: Context) -> Range:
+    def _yielded(self, block: Block, result: Value, context: RangeContext) -> IntegerRange:
         *_, terminator = block.operations
         inside = self._within(block, context.carried)
         return self._of(self._values.of(terminator.operands[result.result_number]), inside)
 
-    def _carried(self, argument: Value, context: Context) -> Range:
+    def _carried(self, argument: Value, context: RangeContext) -> IntegerRange:
         """Return the range of a number that a loop carries, by that of the first one and of what an
         iteration makes of it."""
         if argument in context.carried:
@@ -294,12 +298,12 @@ class Numbers:
 
     # Contexts.
 
-    def _without_facts(self, op: Op) -> Context:
+    def _without_facts(self, op: Op) -> RangeContext:
         """Return a context of an op in which no condition around it is known."""
         partition = next((o for o in ancestors_of(op) if isinstance(o.opview, PartitionOp)), None)
         if partition not in self._plain:
             warpgroups = None if partition is None else self._warpgroups(partition)
-            self._plain[partition] = Context(warpgroups=warpgroups)
+            self._plain[partition] = RangeContext(warpgroups=warpgroups)
         return self._plain[partition]
 
     def _warpgroups(self, partition: Op) -> tuple[int, int] | None:
@@ -307,7 +311,9 @@ class Numbers:
         *_, last = partition.regions[0].blocks[0].operations
         return None if self._block is None else warpgroups_of(last)
 
-    def _within(self, block: Block, carried: dict[Value, Range] | None = None) -> Context:
+    def _within(
+        self, block: Block, carried: dict[Value, IntegerRange] | None = None
+    ) -> RangeContext:
         """Return what is known in a block.
 
         Args:
@@ -318,7 +324,7 @@ class Numbers:
             return self._contexts[block]
         op = block.owner.operation
         if op == self._function or op.block is None:
-            context = Context(carried=carried or {})
+            context = RangeContext(carried=carried or {})
         else:
             context = self._entered(op, block, self._within(op.block, carried))
         for assumption in self._assumptions.get(block, ()):
@@ -327,7 +333,7 @@ class Numbers:
             self._contexts[block] = context
         return context
 
-    def _entered(self, op: Op, block: Block, outer: Context) -> Context:
+    def _entered(self, op: Op, block: Block, outer: RangeContext) -> RangeContext:
         """Return what is known in a block of an op, by what is known at the op."""
         if op.name == "scf.if":
             holds = block == op.regions[0].blocks[0]
@@ -340,7 +346,7 @@ class Numbers:
             return replace(outer, warpgroups=self._warpgroups(op), known={})
         return outer
 
-    def _where(self, context: Context, condition: Polynomial, holds: bool) -> Context:
+    def _where(self, context: RangeContext, condition: Polynomial, holds: bool) -> RangeContext:
         """Return what is known where a condition holds, too, or does not."""
         facts = facts_of(condition, holds, lambda each: self._is_natural(each, context))
         return _with(context, facts)
@@ -354,5 +360,5 @@ def _modulus(value: Value) -> int | None:
     return constant_of(owner.operation.operands[1])
 
 
-def _with(context: Context, facts: Facts) -> Context:
+def _with(context: RangeContext, facts: Facts) -> RangeContext:
     return replace(context, facts=context.facts.and_also(facts), known={})

@@ -6,29 +6,128 @@ That does not depend on other threads: each is followed alone.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import TypeAlias
+from itertools import product
+from typing import NamedTuple, TypeAlias
 
 from ....bindings.irtypes import Op, Value
 from ....dialect.ops import CreatePipelineOp
 from ....ir.op_address import op_address
-from ..describe import Description
+from ..describe import PolynomialPrinter
 from ..intervals import Intervals
 from ..polynomials import Polynomial, number
-from ..values import Values
-from .bases import Bases, State, Thread
-from .evaluation import UnknownError
-from .events import Event, Turn
-from .instructions import Code, Instruction, Kind
-from .joint_run import JointRun, TooManyError
+from ..values import SymbolicValues
+from .bases import Bases, JointState, ThreadState
+from .instructions import Opcode, PipelineInstruction, RoundRobins, ThreadProgram
+from .joint_run import JointRun, TooManyError, UnknownError
+from .ops import PipelineSide, Side, stages_of
 from .partition import Partition
-from .pipeline_sides import PipelineSide, Side, stages_of
-from .taken import AllTurns, Doubt, End, Iteration, Taken, ends_together
+
+
+class FinalIndices(NamedTuple):
+    """How far a thread is at its end.
+
+    Attributes:
+        following: the index after the last one that it has taken.
+        held: how many of those before it has not committed or released.
+    """
+
+    following: Polynomial
+    held: int
+
+
+#: Whether an op is in the first iteration of each loop around it, from the outside in.
+Iteration = tuple[bool, ...]
+
+
+class RunEnd(NamedTuple):
+    """What threads have taken at the end of some runs.
+
+    Attributes:
+        taken: by each thread of execution, for each pipeline side.
+        at_barriers: the index that each comes to next at each barrier of the cluster.
+        known: what is known of integers on these runs.
+        certain: whether there is such a run.
+    """
+
+    taken: dict[tuple[int, PipelineSide], FinalIndices]
+    at_barriers: dict[tuple[int, PipelineSide], tuple[Polynomial, ...]]
+    known: Intervals
+    certain: bool
+
+
+def ends_together(ends_of_each: Sequence[Sequence[RunEnd]]) -> Iterator[RunEnd]:
+    """Yield what several threads have taken together at the end of some runs.
+
+    Args:
+        ends_of_each: the ends of each thread.
+    """
+    for ends in product(*ends_of_each):
+        known: Intervals | None = Intervals()
+        for end in ends:
+            known = known and known.and_also(end.known)
+        if known is not None:
+            taken = {key: x for end in ends for key, x in end.taken.items()}
+            at_barriers = {key: x for end in ends for key, x in end.at_barriers.items()}
+            yield RunEnd(taken, at_barriers, known, all(end.certain for end in ends))
+
+
+class UnknownIndex(NamedTuple):
+    """Runs on which it is not known which index an op takes, or on which it takes none that it may.
+
+    Attributes:
+        polynomial: what is not known: how many indices the op skips, or have been taken since.
+        known: what is known of integers on these runs.
+        held: how many indices are held, if it is one of those.
+    """
+
+    polynomial: Polynomial
+    known: Intervals
+    held: int | None = None
+
+    def is_resolved(self, known: Intervals) -> bool:
+        """Whether all is well on runs of which more is known."""
+        exact = known.bounds(self.polynomial).exact
+        return exact is not None and (self.held is None or 1 <= exact <= self.held)
+
+
+class RoundRobinState(NamedTuple):
+    """A warpgroup's turn on a pipeline.
+
+    Attributes:
+        chunk: how many consecutive indices a warpgroup takes in a turn.
+        taken: how many of them it has taken.
+        held: how many indices it holds.
+    """
+
+    chunk: int
+    taken: int
+    held: int
+
+
+class Event(NamedTuple):
+    """A wait or an arrival on a pipeline.
+
+    Attributes:
+        waits: whether it is a wait.
+        pipeline_side: the pipeline, and the partition's side.
+        ahead: for each pipeline side that the partition has taken indices of before, the next index of
+            that side minus the index of the event; None if that is not one constant.
+        turns: the turn of a warpgroup on each of these that the partition's warpgroups take in turn.
+    """
+
+    partition: Partition
+    op: Op
+    waits: bool
+    pipeline_side: PipelineSide
+    ahead: dict[PipelineSide, int | None]
+    turns: dict[PipelineSide, RoundRobinState]
+
 
 #: What is asked, of which op (`op_address`), and in which iteration; more for some questions.
 _Key: TypeAlias = tuple[Hashable, ...]
 
 
-class Ranks(JointRun):
+class RelativeIndices(JointRun):
     """The pipeline indices of a kernel's ops.
 
     Args:
@@ -43,10 +142,10 @@ class Ranks(JointRun):
 
     def __init__(
         self,
-        codes: list[Code],
-        values: Values,
+        codes: list[ThreadProgram],
+        values: SymbolicValues,
         known: Intervals,
-        turns: AllTurns,
+        turns: RoundRobins,
     ) -> None:
         super().__init__(codes, values, known, Bases(values), forgets=True)
         self._turns = turns
@@ -56,10 +155,10 @@ class Ranks(JointRun):
         self._initial: set[tuple[int, Iteration]] = set()
         #: The ops of threads of which not all iterations are known, with the reason.
         self._unknown: dict[int, str] = {}
-        self._doubtful: dict[Hashable, Doubt] = {}
+        self._doubtful: dict[Hashable, UnknownIndex] = {}
         self._least: dict[tuple[int, Iteration, Value], int | None] = {}
-        self._ends: dict[int, list[End]] = {}
-        self._together: dict[tuple[int, ...], list[End]] = {}
+        self._ends: dict[int, list[RunEnd]] = {}
+        self._together: dict[tuple[int, ...], list[RunEnd]] = {}
         self._events: dict[int, list[Event]] = {thread: [] for thread in range(len(codes))}
         self.failure = ""
         for self._alone in range(len(codes)):
@@ -101,7 +200,7 @@ class Ranks(JointRun):
         doubt = self._doubtful.get(op_address(op))
         if doubt is None:
             return ""
-        description = Description(self.values.function, self.values.symbols)
+        description = PolynomialPrinter(self.values.function, self.values.symbols)
         return description.runs(doubt.known, doubt.is_resolved)
 
     def lag_of(self, op: Op, index: Value, side: PipelineSide, iteration: Iteration) -> int | None:
@@ -158,7 +257,7 @@ class Ranks(JointRun):
         is_known = not self.failure and not self._unknown
         return [x for events in by_partition.values() for x in events] if is_known else None
 
-    def ends(self, threads: Sequence[int]) -> list[End]:
+    def ends(self, threads: Sequence[int]) -> list[RunEnd]:
         """Return what threads have taken together at the end of some runs."""
         key = tuple(threads)
         if key not in self._together:
@@ -176,20 +275,20 @@ class Ranks(JointRun):
         return not self.failure and op_address(op) not in self._unknown
 
     def _note(
-        self, key: _Key, polynomial: Polynomial, state: State, held: int | None = None
+        self, key: _Key, polynomial: Polynomial, state: JointState, held: int | None = None
     ) -> int | None:
         exact, seen = self.exactly(state, polynomial), self._seen.setdefault(key, set())
         is_held = held is None or exact is None or 1 <= exact <= held
         if exact is None or seen - {exact} or not is_held:
-            self._doubtful.setdefault(key[1], Doubt(polynomial, state.known.copy(), held))
+            self._doubtful.setdefault(key[1], UnknownIndex(polynomial, state.known.copy(), held))
         seen.add(exact)
         return exact
 
     # Following.
 
-    def first(self, thread: int) -> Thread:
+    def first(self, thread: int) -> ThreadState:
         if thread != self._alone:
-            return Thread(len(self.codes[thread].instructions), (), (), ())
+            return ThreadState(len(self.codes[thread].instructions), (), (), ())
         indices, counts = [], []
         for side in self._sides[thread]:
             code = self.codes[thread]
@@ -198,31 +297,33 @@ class Ranks(JointRun):
             begin = (code.warpgroup or 0) * turns.chunk - turns.others if turns else 0
             indices.append(number(begin))
             counts += [0, turns.chunk if turns else 0]
-        return Thread(0, (), tuple(indices), tuple(counts))
+        return ThreadState(0, (), tuple(indices), tuple(counts))
 
-    def place_of(self, thread: int, instruction: Instruction) -> int | None:
-        waits, side = instruction.kind is Kind.WAIT, instruction.side
+    def place_of(self, thread: int, instruction: PipelineInstruction) -> int | None:
+        waits, side = instruction.kind is Opcode.WAIT, instruction.side
         return self._sides[thread].index(side) if waits and side is not None else None
 
-    def execute(self, state: State, thread: int, instruction: Instruction) -> Thread | None:
+    def execute(
+        self, state: JointState, thread: int, instruction: PipelineInstruction
+    ) -> ThreadState | None:
         now = state.threads[thread]
-        if instruction.kind is Kind.WAIT:
+        if instruction.kind is Opcode.WAIT:
             return self._wait(state, thread, instruction)
-        if instruction.kind is Kind.ARRIVE:
+        if instruction.kind is Opcode.ARRIVE:
             self._note_event(state, thread, instruction)
             return self._arrive(state, thread, instruction)
-        if instruction.kind is Kind.USE:
+        if instruction.kind is Opcode.USE:
             self._use(state, thread, instruction)
-        if instruction.kind is Kind.MEET_ALL:
+        if instruction.kind is Opcode.CLUSTER_BARRIER:
             sides = len(self._sides[thread])
             return now._replace(indices=(*now.indices, *now.indices[:sides]))
         return now
 
-    def _stop(self, state: State, thread: int) -> Thread:
+    def _stop(self, state: JointState, thread: int) -> ThreadState:
         """Return a thread that is not followed on; it has no counts."""
         return state.threads[thread]._replace(counts=())
 
-    def step(self, state: State, thread: int) -> bool:
+    def step(self, state: JointState, thread: int) -> bool:
         if not state.threads[thread].counts and self._sides[thread]:
             return False
         try:
@@ -234,12 +335,12 @@ class Ranks(JointRun):
             state.threads[thread] = self._stop(state, thread)
             return False
 
-    def _iteration(self, state: State, thread: int) -> Iteration:
+    def _iteration(self, state: JointState, thread: int) -> Iteration:
         counters = state.threads[thread].counters
         return tuple(self.exactly(state, counter) == 0 for counter in counters)
 
     def _request(
-        self, state: State, thread: int, instruction: Instruction
+        self, state: JointState, thread: int, instruction: PipelineInstruction
     ) -> tuple[PipelineSide, int, Iteration, Polynomial]:
         """Return the pipeline side of a wait or arrival, its place among those of the thread, the
         iteration in which that is, and the pipeline index."""
@@ -249,7 +350,9 @@ class Ranks(JointRun):
         index = self.evaluate(thread, instruction, instruction.op.index, counters)
         return side, self._sides[thread].index(side), self._iteration(state, thread), index
 
-    def _wait(self, state: State, thread: int, instruction: Instruction) -> Thread:
+    def _wait(
+        self, state: JointState, thread: int, instruction: PipelineInstruction
+    ) -> ThreadState:
         now, op = state.threads[thread], instruction.op
         side, place, iteration, index = self._request(state, thread, instruction)
         held, in_turn = _counts(now, place)
@@ -280,7 +383,7 @@ class Ranks(JointRun):
         self._note_event(state, thread, instruction)
         return _with_next(now, place, index + number(1), (held + 1, in_turn + bool(turns)))
 
-    def _note_event(self, state: State, thread: int, instruction: Instruction) -> None:
+    def _note_event(self, state: JointState, thread: int, instruction: PipelineInstruction) -> None:
         """Note how far the thread is in each pipeline at a wait or arrival, the same once."""
         now, partition = state.threads[thread], self.codes[thread].partition
         side, _, _, index = self._request(state, thread, instruction)
@@ -292,14 +395,14 @@ class Ranks(JointRun):
                 continue
             ahead[of] = (now.indices[place] - index).constant
             if (partition, of) in self._turns:
-                turns[of] = Turn(self._turns[partition, of].chunk, in_turn, held)
-        waits = instruction.kind is Kind.WAIT
+                turns[of] = RoundRobinState(self._turns[partition, of].chunk, in_turn, held)
+        waits = instruction.kind is Opcode.WAIT
         event = Event(partition, instruction.op, waits, side, ahead, turns)
         if event not in self._events[thread]:
             self._events[thread].append(event)
 
     def _note_own(
-        self, state: State, thread: int, instruction: Instruction, index: Polynomial
+        self, state: JointState, thread: int, instruction: PipelineInstruction, index: Polynomial
     ) -> None:
         """Note what the thread has passed on itself of what it waits for."""
         assert instruction.side is not None
@@ -316,7 +419,9 @@ class Ranks(JointRun):
             state,
         )
 
-    def _arrive(self, state: State, thread: int, instruction: Instruction) -> Thread:
+    def _arrive(
+        self, state: JointState, thread: int, instruction: PipelineInstruction
+    ) -> ThreadState:
         now, op = state.threads[thread], instruction.op
         side, place, iteration, index = self._request(state, thread, instruction)
         (held, in_turn), following = _counts(now, place), None
@@ -335,7 +440,7 @@ class Ranks(JointRun):
             held -= 1
         return _with_next(now, place, following, (held, in_turn))
 
-    def _use(self, state: State, thread: int, instruction: Instruction) -> None:
+    def _use(self, state: JointState, thread: int, instruction: PipelineInstruction) -> None:
         now, op = state.threads[thread], instruction.op
         iteration = self._iteration(state, thread)
         for value in instruction.indices:
@@ -355,23 +460,23 @@ class Ranks(JointRun):
                 least = None if least is None or before is None else min(least, before)
             self._least[key] = least
 
-    def end(self, state: State) -> None:
+    def end(self, state: JointState) -> None:
         taken, at_barriers = {}, {}
         for thread, now in enumerate(state.threads):
             sides = self._sides[thread] if now.counts else []
             indices = tuple(self.bases.forms(state, index)[-1] for index in now.indices)
             for place, side in enumerate(sides):
-                taken[thread, side] = Taken(indices[place], now.counts[2 * place])
+                taken[thread, side] = FinalIndices(indices[place], now.counts[2 * place])
                 at_barriers[thread, side] = indices[place + len(sides) :: len(sides)]
         varies = frozenset().union(*(base.symbol.varies for base in state.bases))
         intervals = state.known.intervals
         known = Intervals({key: x for key, x in intervals.items() if not key.varies & varies})
-        end, ends = End(taken, at_barriers, known, state.certain), self._ends[self._alone]
+        end, ends = RunEnd(taken, at_barriers, known, state.certain), self._ends[self._alone]
         if not any(end[:2] == x[:2] and known.imply(x.known) for x in ends):
             ends.append(end)
 
 
-def _sides_of(instructions: list[Instruction]) -> Iterator[PipelineSide]:
+def _sides_of(instructions: list[PipelineInstruction]) -> Iterator[PipelineSide]:
     return (x.side for x in instructions if x.side is not None)
 
 
@@ -381,13 +486,15 @@ def _is_empty(following: int | None, side: PipelineSide) -> bool:
     return side.side is Side.PRODUCER and following is not None and following <= stages
 
 
-def _counts(now: Thread, place: int) -> tuple[int, int]:
+def _counts(now: ThreadState, place: int) -> tuple[int, int]:
     """Return how many indices of a pipeline side a thread holds, and has taken in its turn."""
     held, in_turn = now.counts[2 * place : 2 * place + 2]
     return held, in_turn
 
 
-def _with_next(now: Thread, place: int, following: Polynomial, counts: tuple[int, int]) -> Thread:
+def _with_next(
+    now: ThreadState, place: int, following: Polynomial, counts: tuple[int, int]
+) -> ThreadState:
     """Return a thread with another next index of a pipeline side, and other counts."""
     indices = (*now.indices[:place], following, *now.indices[place + 1 :])
     before, after = now.counts[: 2 * place], now.counts[2 * place + 2 :]

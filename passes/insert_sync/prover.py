@@ -10,8 +10,8 @@ from ...ir.errors import OpError
 from ..check_async.analysis import Analysis, Analyzer
 from ..check_async.check import blocks_of, has_pipelines
 from ..order.function_ops import Entry, FunctionOps
-from ..order.global_memory import GlobalMemory
-from ..order.hazard import Origin
+from ..order.global_memory import GlobalArrays
+from ..order.hazards import Origin
 from ..order.needs import Unordered
 from ..order.pairs import Pairs
 from .inserted import COMMITS
@@ -20,7 +20,7 @@ from .inserted import COMMITS
 REFUSED = "cannot insert synchronization"
 
 
-class Proof(Protocol):
+class Prover(Protocol):
     """What is not in order.
 
     Attributes:
@@ -62,7 +62,7 @@ class Proof(Protocol):
         """Note that accesses that passed ops may not be in order any more."""
 
 
-class WholeFunction:
+class WholeFunctionProver:
     """Asks about the whole function each time.
 
     Args:
@@ -71,7 +71,7 @@ class WholeFunction:
         global_memory: arrays whose accesses are put in order, too.
     """
 
-    def __init__(self, function: Op, furthest: int, global_memory: GlobalMemory) -> None:
+    def __init__(self, function: Op, furthest: int, global_memory: GlobalArrays) -> None:
         self._analyzer = Analyzer(function, furthest, global_memory)
         self._known: Analysis | None = None
         self.unknown: dict[tuple[Op, str], None] = {}
@@ -122,7 +122,7 @@ class WholeFunction:
         return self._known
 
 
-def proof_of(function: Op, ops: FunctionOps, furthest: int, global_memory: GlobalMemory) -> Proof:
+def prover_of(function: Op, ops: FunctionOps, furthest: int, global_memory: GlobalArrays) -> Prover:
     """Return what is asked about a function; arguments as for `Pairs`.
 
     Raises:
@@ -130,7 +130,7 @@ def proof_of(function: Op, ops: FunctionOps, furthest: int, global_memory: Globa
     """
     blocks = blocks_of(function)
     if has_pipelines(function) or len(blocks) != 1:
-        return WholeFunction(function, furthest, global_memory)
+        return WholeFunctionProver(function, furthest, global_memory)
     pairs = Pairs(function, blocks[0], ops, furthest, global_memory)
     for op, reason in pairs.unknown:
         raise OpError(op, f"{REFUSED}: {reason}")

@@ -11,10 +11,10 @@ from ...dialect.types import shape_of
 from ...ir.subtiles import chain_of
 from ..order.memory import starts_of
 from .polynomials import Divergence, Polynomial, Symbol, number
-from .values import Values
+from .values import SymbolicValues
 
 
-class Extent(NamedTuple):
+class AxisSlice(NamedTuple):
     """An interval of a tile along one dimension, in elements (in stages along the first).
 
     Attributes:
@@ -32,13 +32,13 @@ class Extent(NamedTuple):
         """Whether it is all of the tile."""
         return self.size == self.tile_size
 
-    def equals(self, other: Extent) -> bool:
+    def equals(self, other: AxisSlice) -> bool:
         """Whether two are known to be the same."""
         if self.size != other.size:
             return False
         return self.is_whole or (self.start is not None and self.start == other.start)
 
-    def is_covered(self, others: Iterable[Extent]) -> bool:
+    def is_covered(self, others: Iterable[AxisSlice]) -> bool:
         """Whether others together are known to contain it."""
         known = self.start is not None and self.start.constant is not None
         first = self.start.constant if known and self.start is not None else 0
@@ -54,7 +54,7 @@ class Extent(NamedTuple):
                 reached = max(reached, start + size)
         return reached >= end
 
-    def overlaps(self, other: Extent) -> bool | None:
+    def overlaps(self, other: AxisSlice) -> bool | None:
         """Whether two have elements in common; None if not known."""
         if self.is_whole or other.is_whole:
             return True
@@ -66,7 +66,7 @@ class Extent(NamedTuple):
         apart = _least_distance(distance)
         return False if apart >= max(self.size, other.size) else None
 
-    def is_disjoint_between(self, other: Extent, symbol: Symbol) -> bool:
+    def is_disjoint_between(self, other: AxisSlice, symbol: Symbol) -> bool:
         """Whether the extents are disjoint for threads of which the symbol differs.
 
         All other symbols must be the same for these threads, else the answer is no.
@@ -102,7 +102,7 @@ def _least_distance(distance: Polynomial) -> int:
     return abs(coefficient) if differ else 0
 
 
-class Subtile(NamedTuple):
+class SymbolicSubtile(NamedTuple):
     """A tile as a subtile of the alloc or view that it comes from.
 
     Attributes:
@@ -113,10 +113,10 @@ class Subtile(NamedTuple):
 
     allocation: Op
     chain: list[SubviewOp]
-    extents: tuple[Extent, Extent, Extent]
+    extents: tuple[AxisSlice, AxisSlice, AxisSlice]
 
 
-def subtile_of(tile: Value, user: Op, values: Values) -> Subtile:
+def subtile_of(tile: Value, user: Op, values: SymbolicValues) -> SymbolicSubtile:
     """Return the subtile of an allocation that a tile is.
 
     Raises:
@@ -128,5 +128,5 @@ def subtile_of(tile: Value, user: Op, values: Values) -> Subtile:
         for dim, start in starts_of(subtile, values.of, number):
             starts[dim] = starts[dim] + start
     sizes, whole = (1, *shape_of(tile.type)[-2:]), (1, *shape_of(allocation.tile.type))[-3:]
-    stages, rows, columns = (Extent(*each) for each in zip(starts, sizes, whole, strict=True))
-    return Subtile(allocation, chain, (stages, rows, columns))
+    stages, rows, columns = (AxisSlice(*each) for each in zip(starts, sizes, whole, strict=True))
+    return SymbolicSubtile(allocation, chain, (stages, rows, columns))
