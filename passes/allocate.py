@@ -116,9 +116,9 @@ class Allocate(Pass):
                     "shares its bytes with the kernel's tiles; reserve them with "
                     "smem-allocate{reserved-bytes=...}",
                 )
-        live_ranges = _live(function, allocs)
-        placed = _placed(live_ranges, self.reserved_bytes, LiveRange.overlaps)
-        total = _end(placed, self.reserved_bytes)
+        live_ranges = _live_ranges(function, allocs)
+        placed = _place_tiles(live_ranges, self.reserved_bytes, LiveRange.overlaps)
+        total = _end_of_bytes(placed, self.reserved_bytes)
         try:
             buffers = buffer_bytes(function)
         except Invalid as error:
@@ -134,7 +134,7 @@ class Allocate(Pass):
             raise OpError(
                 function,
                 f"needs {total} bytes of shared memory for {what}, but a CTA has {limit}{holders}"
-                f"{_barriers(live_ranges, self.reserved_bytes, limit)}",
+                f"{_barrier_hints(live_ranges, self.reserved_bytes, limit)}",
             )
         for offset, live in placed:
             live.alloc.attributes["offset"] = i64(offset)
@@ -165,7 +165,7 @@ def _check_calls(module: Module, functions: dict[Op, list[Op]]) -> None:
             )
 
 
-def _placed(
+def _place_tiles(
     live_ranges: list[LiveRange], lowest: int, conflict: Callable[[LiveRange, LiveRange], bool]
 ) -> list[tuple[int, LiveRange]]:
     """Return the offset of each tile, the largest first; those that conflict share no bytes."""
@@ -176,30 +176,30 @@ def _placed(
     return placed
 
 
-def _end(placed: list[tuple[int, LiveRange]], lowest: int) -> int:
+def _end_of_bytes(placed: list[tuple[int, LiveRange]], lowest: int) -> int:
     return max((offset + live.size for offset, live in placed), default=lowest)
 
 
-def _barriers(live_ranges: list[LiveRange], lowest: int, limit: int) -> str:
+def _barrier_hints(live_ranges: list[LiveRange], lowest: int, limit: int) -> str:
     """Return which barriers would let the tiles fit; empty if none would."""
     separate = lambda one, other: not (one.is_before(other) or other.is_before(one))  # noqa: E731
-    placed = _placed(live_ranges, lowest, separate)
-    if _end(placed, lowest) > limit:
+    placed = _place_tiles(live_ranges, lowest, separate)
+    if _end_of_bytes(placed, lowest) > limit:
         return ""
     lines = ""
     for start, one in placed:
         for begin, other in placed:
             shares = start < begin + other.size and begin < start + one.size
             if shares and one.is_before(other) and one.overlaps(other):
-                before, last = _at(other.first_user), _at(one.last_user)
+                before, last = _label(other.first_user), _label(one.last_user)
                 lines += (
-                    f"\n  with {_ordering(one)} before the {before}, the {_at(other.alloc)} could share "
-                    f"bytes of the {_at(one.alloc)}, which the {last} uses last"
+                    f"\n  with {_synchronization(one)} before the {before}, the {_label(other.alloc)} could "
+                    f"share bytes of the {_label(one.alloc)}, which the {last} uses last"
                 )
     return lines
 
 
-def _ordering(live: LiveRange) -> str:
+def _synchronization(live: LiveRange) -> str:
     """Return what completes the accesses of a tile for all threads."""
     completions = {effects_of(user).completion for user in _users(live.alloc.tile)}
     waits = [
@@ -210,22 +210,22 @@ def _ordering(live: LiveRange) -> str:
     return f"{''.join(waits)}gpu.barrier"
 
 
-def _at(op: Op | None) -> str:
+def _label(op: Op | None) -> str:
     assert op is not None
     return f"{op.operation.name} at {format_location(op.location)}"
 
 
 def _fit(live: LiveRange, placed: list[tuple[int, LiveRange]], lowest: int) -> int:
     """Return the lowest aligned offset at which a tile overlaps no placed tile."""
-    offset = _aligned(lowest, live.alignment)
+    offset = _align(lowest, live.alignment)
     for start, other in sorted(placed, key=lambda p: p[0]):
         if offset + live.size <= start:
             break
-        offset = max(offset, _aligned(start + other.size, live.alignment))
+        offset = max(offset, _align(start + other.size, live.alignment))
     return offset
 
 
-def _aligned(offset: int, alignment: int) -> int:
+def _align(offset: int, alignment: int) -> int:
     return -(-offset // alignment) * alignment
 
 
@@ -236,7 +236,7 @@ class Timeline:
         self.block = block
         ops = [op.operation for op in block.operations]
         self.end = len(ops)
-        self._at = {op: i for i, op in enumerate(ops)}
+        self._label = {op: i for i, op in enumerate(ops)}
         self._barrier = self._next(ops, is_cta_barrier)
         self._waits = {
             completion: self._next(
@@ -263,18 +263,18 @@ class Timeline:
         operation = user.operation
         while operation.block != self.block:
             operation = operation.parent.operation
-        return self._at[operation]
+        return self._label[operation]
 
     def end_of(self, user: Op) -> int:
         """Return the position of the op at which an access is complete for all threads of the CTA: the
         next barrier after the access or, if it is asynchronous, after the wait for it."""
         completion = effects_of(user).completion
         by_commit = completion is Completion.CP_ASYNC_GROUP
-        at = self._committed(user, completion) if by_commit else self.begin(user)
+        at = self._commit_position(user, completion) if by_commit else self.begin(user)
         waits = self._waits.get(completion)
         return self._barrier[waits[at] if waits else at]
 
-    def _committed(self, copy: Op, completion: Completion) -> int:
+    def _commit_position(self, copy: Op, completion: Completion) -> int:
         """Return the position of the op at which an asynchronous copy has been committed to a group."""
         operation = copy.operation
         while True:
@@ -289,7 +289,7 @@ class Timeline:
             operation = operation.parent.operation
 
 
-def _live(function: Op, allocs: list[Op]) -> list[LiveRange]:
+def _live_ranges(function: Op, allocs: list[Op]) -> list[LiveRange]:
     """Return the live range of each tile. In a function of several blocks, all ranges are the whole
     function."""
     blocks = list(function.regions[0].blocks)

@@ -34,9 +34,9 @@ def assume_all(ops: Iterable[Op], values: SymbolicValues, known: Intervals) -> N
     for op in ops:
         if op.name != ASSUME:
             continue
-        condition = values.of(op.operands[0])
+        condition = values.polynomial(op.operands[0])
         if not known.assume_condition(condition, True):
-            text = PolynomialPrinter(values.function, values.symbols).of(condition)
+            text = PolynomialPrinter(values.function, values.symbols).text(condition)
             assumed = f"assumes {text}, which" if text else "assumes what"
             alone = Intervals().assume_condition(condition, True)
             why = "contradicts an assumption or a branch before it" if alone else "never holds"
@@ -61,5 +61,5 @@ def remark_assumptions(function: Op) -> None:
     values = SymbolicValues(function)
     description = PolynomialPrinter(function, values.symbols)
     for op in walk(function, ASSUME):
-        text = description.of(values.of(op.operands[0]))
+        text = description.text(values.polynomial(op.operands[0]))
         remark(op.location, f"assumed, not proven: {text or 'this condition'}")

@@ -51,7 +51,7 @@ def check_cta_pairs(function: Op) -> None:
         for tile, _ in accessed_tiles(op):
             unknown |= dict.fromkeys(_tile_remarks(values, op, tile))
     for op in walk(function, ScaleDOp):
-        if not values.of(op.keep).same_in_pair:
+        if not values.polynomial(op.keep).same_in_pair:
             unknown[op, "it is not known whether both CTAs keep the accumulator"] = None
     unknown |= dict.fromkeys(_path_remarks(values, function, mmas))
     for op, reason in unknown:
@@ -84,8 +84,8 @@ def _tile_remarks(values: SymbolicValues, op: Op, tile: Value) -> Iterator[tuple
 def _starts(values: SymbolicValues, subtile: SubviewOp) -> list[Polynomial]:
     """Return where a subtile begins in its tile; for a stage of a pipeline, the pipeline index."""
     if isinstance(subtile, StageOp) and isinstance(subtile.index.owner, _WAITS):
-        return [values.of(subtile.index.owner.index)]
-    return [start for _, start in starts_of(subtile, values.of, number)]
+        return [values.polynomial(subtile.index.owner.index)]
+    return [start for _, start in starts_of(subtile, values.polynomial, number)]
 
 
 def _path_remarks(values: SymbolicValues, function: Op, mmas: list[Op]) -> Iterator[tuple[Op, str]]:
@@ -99,7 +99,7 @@ def _path_remarks(values: SymbolicValues, function: Op, mmas: list[Op]) -> Itera
             if not all(bound.same_in_pair for bound in values.loop(op).bounds):
                 yield op, "it is not known whether both CTAs run the same number of iterations"
         elif op.name == "scf.if":
-            if not values.of(op.operands[0]).same_in_pair:
+            if not values.polynomial(op.operands[0]).same_in_pair:
                 yield op, "it is not known whether both CTAs take the same branch"
         elif not isinstance(op.opview, _PARTITIONS):
             yield op, "it is not known whether both CTAs execute it in the same way"

@@ -85,7 +85,7 @@ class PolynomialPrinter:
         """Return what is known of integers that have names, such as "K // 64 is 3 or more"."""
         said = []
         for key, interval in known.intervals.items():
-            text, (low, high) = self.of(key), interval
+            text, (low, high) = self.text(key), interval
             if text is None or interval == Interval(key.lower_bound):
                 continue
             if _is_comparison(key):
@@ -103,10 +103,10 @@ class PolynomialPrinter:
     def _bounded_above(self, known: Intervals) -> Iterator[tuple[str, Polynomial, Interval]]:
         """Yield integers that have names and are not above some number, each with its interval."""
         for key, interval in known.intervals.items():
-            if interval.high is not None and (text := self.of(key)) is not None:
+            if interval.high is not None and (text := self.text(key)) is not None:
                 yield text, key, known.bounds(key)
 
-    def of(self, polynomial: Polynomial) -> str | None:
+    def text(self, polynomial: Polynomial) -> str | None:
         """Return a polynomial, such as "2 * K - 1"; None if it has integers without a name."""
         text = ""
         # Python writes the constant last.
@@ -136,7 +136,7 @@ class PolynomialPrinter:
     def _symbol(self, symbol: Symbol) -> str | None:
         if not symbol.operands:
             return self._leaf(*self._symbols.key_of(symbol))
-        operands = [self.of(operand) for operand in symbol.operands]
+        operands = [self.text(operand) for operand in symbol.operands]
         if any(operand is None for operand in operands):
             return None
         if symbol.name == "arith.cmpi":

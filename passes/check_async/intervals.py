@@ -48,7 +48,9 @@ def facts_of(condition: Polynomial, holds: bool, is_natural: Callable[[Polynomia
         return Facts()
     predicate = predicate_of(symbol)
     left, right = symbol.operands
-    return _compared(predicate if holds else _INVERSE[predicate], left, right, is_natural)
+    return _facts_of_comparison(
+        predicate if holds else _INVERSE[predicate], left, right, is_natural
+    )
 
 
 def predicate_of(comparison: Symbol) -> int:
@@ -56,7 +58,7 @@ def predicate_of(comparison: Symbol) -> int:
     return int(re.findall(r"predicate = (\d+)", comparison.more)[0])
 
 
-def _compared(
+def _facts_of_comparison(
     predicate: int, x: Polynomial, y: Polynomial, is_natural: Callable[[Polynomial], bool]
 ) -> Facts:
     if predicate == 0:

@@ -194,7 +194,7 @@ class Polynomial:
             return rest * number(-1), -1, constant
         return rest, 1, constant
 
-    def divided(self, by: int) -> tuple[Polynomial, int | None]:
+    def divide(self, by: int) -> tuple[Polynomial, int | None]:
         """Return (q, r) with the polynomial = q * by + r and 0 <= r < by; r is None if not known."""
         whole = Polynomial(tuple((symbols, x // by) for symbols, x in self.terms if x // by))
         rest = self - whole * number(by)
@@ -248,7 +248,7 @@ class SymbolTable:
         self._symbols: dict[tuple, Symbol] = {}
         self._keys: list[tuple] = []
 
-    def known(self, key: tuple) -> Symbol | None:
+    def find(self, key: tuple) -> Symbol | None:
         """Return the symbol of a key if it was made."""
         return self._symbols.get(key)
 
@@ -256,7 +256,7 @@ class SymbolTable:
         """Return the key of a symbol."""
         return self._keys[symbol.number]
 
-    def of(
+    def symbol(
         self,
         key: tuple,
         operands: tuple[Polynomial, ...] = (),
@@ -312,7 +312,7 @@ class SymbolTable:
         divergence: Divergence = Divergence.BETWEEN_THREADS,
     ) -> Symbol:
         """Return the symbol of a value of which nothing else is known."""
-        return self.of(("value", value), divergence=divergence, within=within)
+        return self.symbol(("value", value), divergence=divergence, within=within)
 
 
 def _loops_around(op: Op | None) -> list[OpIdentity]:
@@ -345,7 +345,7 @@ class Substitution:
         self._symbol, self._compute = symbol, compute
         self._results: dict[Symbol, Polynomial | None] = {symbol: by}
 
-    def of(self, polynomial: Polynomial) -> Polynomial | None:
+    def apply(self, polynomial: Polynomial) -> Polynomial | None:
         """Return a polynomial with the symbol replaced; None if the result is not known."""
         if not polynomial.depends_on(self._symbol):
             return polynomial
@@ -365,7 +365,7 @@ class Substitution:
     def _of_symbol(self, symbol: Symbol) -> Polynomial | None:
         if not self._symbol.varies & symbol.varies:
             return variable(symbol)
-        results = [self.of(operand) for operand in symbol.operands]
+        results = [self.apply(operand) for operand in symbol.operands]
         operands = tuple(operand for operand in results if operand is not None)
         if not symbol.name or len(operands) < len(results):
             return None

@@ -125,7 +125,7 @@ def subtile_of(tile: Value, user: Op, values: SymbolicValues) -> SymbolicSubtile
     allocation, chain = chain_of(tile, user)
     starts = [Polynomial(), Polynomial(), Polynomial()]
     for subtile in chain:
-        for dim, start in starts_of(subtile, values.of, number):
+        for dim, start in starts_of(subtile, values.polynomial, number):
             starts[dim] = starts[dim] + start
     sizes, whole = (1, *shape_of(tile.type)[-2:]), (1, *shape_of(allocation.tile.type))[-3:]
     stages, rows, columns = (AxisSlice(*each) for each in zip(starts, sizes, whole, strict=True))

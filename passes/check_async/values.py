@@ -46,7 +46,7 @@ def exact_result(name: str, operands: tuple[Polynomial, ...]) -> Polynomial | No
         return None
     if by == 1:
         return number(0) if name == "arith.remui" else operands[0]
-    quotient, remainder = operands[0].divided(by)
+    quotient, remainder = operands[0].divide(by)
     if remainder is None or quotient.lower_bound is None or quotient.lower_bound < 0:
         return None
     whole = number(0) if name == "arith.remui" else quotient
@@ -76,7 +76,7 @@ SUM = "sum"
 _APART = 4
 
 #: Replaces a symbol in a polynomial; returns None if the result is not known.
-Replace = Callable[[Polynomial, Symbol, Polynomial], Polynomial | None]
+Substitute = Callable[[Polynomial, Symbol, Polynomial], Polynomial | None]
 
 
 class Sums:
@@ -84,15 +84,17 @@ class Sums:
 
     Args:
         symbols: the symbols of the function.
-        replaced: replaces a symbol in a polynomial.
+        substitute: replaces a symbol in a polynomial.
     """
 
-    def __init__(self, symbols: SymbolTable, replaced: Replace) -> None:
+    def __init__(self, symbols: SymbolTable, substitute: Substitute) -> None:
         self._symbols = symbols
-        self._replaced = replaced
+        self._substitute = substitute
         self._depths: dict[Symbol, int] = {}
 
-    def over(self, grown: Polynomial, number_of: Symbol, count: Polynomial) -> Polynomial | None:
+    def sum_iterations(
+        self, increment: Polynomial, number_of: Symbol, count: Polynomial
+    ) -> Polynomial | None:
         """Return what the first iterations of a loop add together.
 
         Args:
@@ -103,18 +105,18 @@ class Sums:
         Returns:
             The sum; None if an iteration adds what does not follow from its number.
         """
-        depth = self._depth(grown) + 1
-        term = self._replaced(grown, number_of, variable(self._iteration(depth)))
+        depth = self._depth(increment) + 1
+        term = self._substitute(increment, number_of, variable(self._iteration(depth)))
         if term is None or number_of.varies & term.varies:
             return None
-        return self.of(term, count, depth)
+        return self.sum_term(term, count, depth)
 
     def _iteration(self, depth: int) -> Symbol:
         """Return what stands for the number of an iteration in a term with sums up to a depth.
 
         It changes with nothing else. Those of the sums in a term are others, so they are never confused.
         """
-        return self._symbols.of((SUM, depth), by=f"iteration {depth}", lower_bound=0)
+        return self._symbols.symbol((SUM, depth), by=f"iteration {depth}", lower_bound=0)
 
     def _depth(self, polynomial: Polynomial) -> int:
         """Return how deep the sums in a polynomial are nested; 0 if there are none."""
@@ -124,7 +126,7 @@ class Sums:
                 self._depths[symbol] = max(inner, int(symbol.more) if symbol.name == SUM else 0)
         return max((self._depths[symbol] for symbol in polynomial.symbols), default=0)
 
-    def of(self, term: Polynomial, count: Polynomial, depth: int) -> Polynomial:
+    def sum_term(self, term: Polynomial, count: Polynomial, depth: int) -> Polynomial:
         """Return the sum of a term over the first iterations.
 
         Args:
@@ -136,9 +138,9 @@ class Sums:
         last = dict(count.terms).get((), 0)
         if 0 < last <= _APART:
             before = count - number(last)
-            found = self.of(term, before, depth)
+            found = self.sum_term(term, before, depth)
             for i in range(last):
-                further = self._replaced(term, iteration, before + number(i))
+                further = self._substitute(term, iteration, before + number(i))
                 if further is None:
                     break
                 found = found + further
@@ -147,14 +149,14 @@ class Sums:
         if -_APART <= last < 0:
             # The terms between are not in it.
             later = count - number(last)
-            terms = [self._replaced(term, iteration, count + number(i)) for i in range(-last)]
+            terms = [self._substitute(term, iteration, count + number(i)) for i in range(-last)]
             known = [each for each in terms if each is not None]
             if later.terms and len(known) == len(terms):
-                return sum((each * number(-1) for each in known), self.of(term, later, depth))
+                return sum((each * number(-1) for each in known), self.sum_term(term, later, depth))
         if count.constant == 0:
             return number(0)
         operands, least = (term, count), term.lower_bound
-        symbol = self._symbols.of(
+        symbol = self._symbols.symbol(
             (SUM, str(depth), operands),
             operands,
             max(x.divergence for x in operands),
@@ -214,14 +216,14 @@ class SymbolicValues:
         #: The values whose growth in a loop is being computed, by the loop and their position.
         self._growing: set[tuple[int, int]] = set()
         self._substitutions: dict[tuple[Symbol, Polynomial], Substitution] = {}
-        self._sums = Sums(self.symbols, self.replaced)
+        self._sums = Sums(self.symbols, self.substitute)
         self._evaluate: dict[str, Callable[[Op], Polynomial]] = {
             "arith.constant": self._constant,
-            "arith.addi": lambda op: self._both(op, Polynomial.__add__),
-            "arith.subi": lambda op: self._both(op, Polynomial.__sub__),
-            "arith.muli": lambda op: self._both(op, Polynomial.__mul__),
+            "arith.addi": lambda op: self._binary(op, Polynomial.__add__),
+            "arith.subi": lambda op: self._binary(op, Polynomial.__sub__),
+            "arith.muli": lambda op: self._binary(op, Polynomial.__mul__),
             "arith.shli": self._shift,
-            **dict.fromkeys(_CASTS, lambda op: self.of(op.operands[0])),
+            **dict.fromkeys(_CASTS, lambda op: self.polynomial(op.operands[0])),
             "memref.dim": self._dimension,
             "memref.load": self._element,
             "gpu.block_id": self._block_id,
@@ -234,19 +236,19 @@ class SymbolicValues:
             **dict.fromkeys(_LAUNCH, lambda op: self._launch(op, _LAUNCH[op.name])),
         }
 
-    def of(self, value: Value) -> Polynomial:
+    def polynomial(self, value: Value) -> Polynomial:
         """Return the polynomial of an index value."""
         if value not in self._known:
-            self._known[value] = self._evaluated(value)
+            self._known[value] = self._evaluate_value(value)
         return self._known[value]
 
     def loop(self, op: Op) -> SymbolicLoop:
         """Return what is known of an `scf.for`."""
         identity = OpIdentity.of(op)
         if identity not in self._loops:
-            lower, upper, step = (self.of(x) for x in list(op.operands)[:3])
+            lower, upper, step = (self.polynomial(x) for x in list(op.operands)[:3])
             bounds = lower, upper, step
-            count = self.symbols.of(
+            count = self.symbols.symbol(
                 ("count", identity, bounds),
                 divergence=max(x.divergence for x in bounds),
                 lower_bound=0,
@@ -261,7 +263,7 @@ class SymbolicValues:
         """Return the symbol for a warpgroup's number in its partition."""
         identity = OpIdentity.of(partition)
         key = ("warpgroup", identity)
-        return self.symbols.of(
+        return self.symbols.symbol(
             key,
             divergence=Divergence.BETWEEN_WARPGROUPS,
             lower_bound=0,
@@ -279,45 +281,47 @@ class SymbolicValues:
             return False
         size = 1 << by.constant if symbol.name in _SHIFTED else by.constant
         thread, warp = ("gpu.thread_id", "x"), ("gpu.subgroup_id", "")
-        if divided.symbol is self.symbols.known(thread):
+        if divided.symbol is self.symbols.find(thread):
             return size == WARPGROUP and y == z == 1
-        return divided.symbol is self.symbols.known(warp) and size == WARPS
+        return divided.symbol is self.symbols.find(warp) and size == WARPS
 
     def differs_in_pair(self, polynomial: Polynomial) -> bool:
         """Whether a value is known to differ between CTAs that are neighbours along x."""
-        symbols = (self.symbols.known((name, "x")) for name in _CTA_IDS)
+        symbols = (self.symbols.find((name, "x")) for name in _CTA_IDS)
         splits = [polynomial.split(symbol) for symbol in symbols if symbol is not None]
         return any(split is not None and split[0] and split[1].same_in_pair for split in splits)
 
-    def replaced(self, polynomial: Polynomial, symbol: Symbol, by: Polynomial) -> Polynomial | None:
+    def substitute(
+        self, polynomial: Polynomial, symbol: Symbol, by: Polynomial
+    ) -> Polynomial | None:
         """Replace a symbol by a polynomial; return None if the result is not known."""
         key = symbol, by
         if key not in self._substitutions:
-            self._substitutions[key] = Substitution(symbol, by, self._computed)
-        return self._substitutions[key].of(polynomial)
+            self._substitutions[key] = Substitution(symbol, by, self._compute)
+        return self._substitutions[key].apply(polynomial)
 
-    def _evaluated(self, value: Value) -> Polynomial:
+    def _evaluate_value(self, value: Value) -> Polynomial:
         owner = value.owner
         if isinstance(owner, ir.Block):
             return self._argument(value, owner)
         op = owner.operation
         if op.name == "scf.for":
-            return self._after(op, value)
+            return self._loop_result(op, value)
         if op.name in self._evaluate:
             return self._evaluate[op.name](op)
         if op.name == "gpu.shuffle" and value == op.results[0]:
             return self._shuffle(op)
         if op.name.startswith("arith.") and len(op.results) == 1:
             more = ", ".join(f"{a.name} = {a.attr}" for a in _attributes(op))
-            operands = tuple(self.of(x) for x in op.operands)
-            return self._computed(op.name, f"{more} {op.results[0].type}", operands)
+            operands = tuple(self.polynomial(x) for x in op.operands)
+            return self._compute(op.name, f"{more} {op.results[0].type}", operands)
         return variable(self.symbols.unknown(value, op))
 
-    def _computed(self, name: str, more: str, operands: tuple[Polynomial, ...]) -> Polynomial:
+    def _compute(self, name: str, more: str, operands: tuple[Polynomial, ...]) -> Polynomial:
         """Return the result of an op that is not a sum or product; or a number of a loop, by its name."""
         if name == SUM:
             term, count = operands
-            return self._sums.of(term, count, int(more))
+            return self._sums.sum_term(term, count, int(more))
         if name == TRIPS:
             return self._trips(*operands)
         if (result := exact_result(name, operands)) is not None:
@@ -326,7 +330,9 @@ class SymbolicValues:
         if name == "arith.divui" and by and self._same_in_cluster(operands[0], by):
             divergence = Divergence.NONE
         lower_bound = lowest_result(name, operands)
-        return variable(self.symbols.of((name, more, operands), operands, divergence, lower_bound))
+        return variable(
+            self.symbols.symbol((name, more, operands), operands, divergence, lower_bound)
+        )
 
     def _same_in_cluster(self, dividend: Polynomial, by: int) -> bool:
         """Whether a quotient is the same in all CTAs of a cluster.
@@ -337,7 +343,7 @@ class SymbolicValues:
         sizes = [
             self._cluster[dim]
             for dim in range(3)
-            if symbol is not None and symbol is self.symbols.known(("gpu.block_id", "xyz"[dim]))
+            if symbol is not None and symbol is self.symbols.find(("gpu.block_id", "xyz"[dim]))
         ]
         return bool(sizes) and by % sizes[0] == 0
 
@@ -351,21 +357,23 @@ class SymbolicValues:
             return variable(self.symbols.unknown(op.results[0], None))
         return number(known)
 
-    def _both(self, op: Op, compute: Callable[[Polynomial, Polynomial], Polynomial]) -> Polynomial:
-        return compute(self.of(op.operands[0]), self.of(op.operands[1]))
+    def _binary(
+        self, op: Op, compute: Callable[[Polynomial, Polynomial], Polynomial]
+    ) -> Polynomial:
+        return compute(self.polynomial(op.operands[0]), self.polynomial(op.operands[1]))
 
     def _shift(self, op: Op) -> Polynomial:
-        by = self.of(op.operands[1]).constant
+        by = self.polynomial(op.operands[1]).constant
         if by is None or not 0 <= by < 64:
-            return self._computed(op.name, "", tuple(self.of(x) for x in op.operands))
-        return self.of(op.operands[0]) * number(1 << by)
+            return self._compute(op.name, "", tuple(self.polynomial(x) for x in op.operands))
+        return self.polynomial(op.operands[0]) * number(1 << by)
 
     def _launch(
         self, op: Op, lower_bound: int, divergence: Divergence = Divergence.NONE
     ) -> Polynomial:
         dim = _dimension_of(op)
         # The CTAs of a pair are neighbours along x.
-        symbol = self.symbols.of(
+        symbol = self.symbols.symbol(
             (op.name, dim),
             divergence=divergence,
             lower_bound=lower_bound,
@@ -381,14 +389,14 @@ class SymbolicValues:
 
     def _shuffle(self, op: Op) -> Polynomial:
         """Evaluate `gpu.shuffle`: what all threads of a warp have, each of them gets."""
-        given = self.of(op.operands[0])
+        given = self.polynomial(op.operands[0])
         if given.divergence <= Divergence.BETWEEN_WARPGROUPS:
             return given
         return variable(self.symbols.unknown(op.results[0], op, Divergence.BETWEEN_THREADS))
 
     def _in_cta(self, key: tuple) -> Polynomial:
         """Return the number of a thread or warp in its CTA."""
-        symbol = self.symbols.of(
+        symbol = self.symbols.symbol(
             key,
             divergence=Divergence.BETWEEN_THREADS,
             lower_bound=0,
@@ -408,7 +416,7 @@ class SymbolicValues:
         Tensor maps have no extent of 0 (CUDA driver API, cuTensorMapEncodeTiled). Nor does a launch pass
         one whose kernel states what it is a multiple of; its symbol is the quotient.
         """
-        memref, dim = op.operands[0], self.of(op.operands[1]).constant
+        memref, dim = op.operands[0], self.polynomial(op.operands[1]).constant
         owner = memref.owner
         own = isinstance(owner, ir.Block) and owner.owner.operation == self.function
         ranked = isinstance(memref.type, ir.MemRefType)
@@ -419,7 +427,9 @@ class SymbolicValues:
             return number(memref.type.shape[dim])
         multiple = extent_multiple(self.function, memref.arg_number, dim)
         mapped = any(_is_copied_in_bulk(memref, use.owner) for use in memref.uses)
-        quotient = self.symbols.of(("extent", memref, dim), lower_bound=int(mapped or multiple > 1))
+        quotient = self.symbols.symbol(
+            ("extent", memref, dim), lower_bound=int(mapped or multiple > 1)
+        )
         return variable(quotient) * number(multiple)
 
     def _element(self, op: Op) -> Polynomial:
@@ -428,7 +438,7 @@ class SymbolicValues:
         if not indices or not is_constant_argument(array, self.function):
             return variable(self.symbols.unknown(op.results[0], op))
         name = f"{array.arg_number} {op.results[0].type}"
-        return self._computed(op.name, name, tuple(self.of(x) for x in indices))
+        return self._compute(op.name, name, tuple(self.polynomial(x) for x in indices))
 
     # Block arguments, and loops.
 
@@ -441,16 +451,16 @@ class SymbolicValues:
             loop = self.loop(op)
             if value == block.arguments[0]:
                 return loop.bounds[0] + variable(loop.count) * loop.bounds[2]
-            return self._carried(op, value.arg_number - 1, variable(loop.count))
+            return self._carried_value(op, value.arg_number - 1, variable(loop.count))
         is_argument = op == self.function
         divergence = Divergence.NONE if is_argument else Divergence.BETWEEN_THREADS
-        return variable(self.symbols.of(("value", value), divergence=divergence, within=op))
+        return variable(self.symbols.symbol(("value", value), divergence=divergence, within=op))
 
-    def _after(self, op: Op, result: Value) -> Polynomial:
+    def _loop_result(self, op: Op, result: Value) -> Polynomial:
         """Return a result of a loop."""
-        return self._carried(op, result.result_number, self.loop(op).trips)
+        return self._carried_value(op, result.result_number, self.loop(op).trips)
 
-    def _carried(self, op: Op, position: int, count: Polynomial) -> Polynomial:
+    def _carried_value(self, op: Op, position: int, count: Polynomial) -> Polynomial:
         """Return a value that a loop carries, after `count` iterations: linear in them, a sum of numbers
         that each iteration computes of its own number, or unknown.
 
@@ -462,28 +472,28 @@ class SymbolicValues:
         block = op.regions[0].blocks[0]
         own = list(block.arguments)[1:]
         symbols = [
-            self.symbols.of(("carried", x), divergence=Divergence.BETWEEN_THREADS, by=x)
+            self.symbols.symbol(("carried", x), divergence=Divergence.BETWEEN_THREADS, by=x)
             for x in own
         ]
         before = self._known, self._loops
         self._known = self._known | dict(zip(own, map(variable, symbols), strict=True))
         self._loops = dict(self._loops)
         *_, terminator = block.operations
-        growth = self.of(terminator.operands[position]) - variable(symbols[position])
+        growth = self.polynomial(terminator.operands[position]) - variable(symbols[position])
         self._known, self._loops = before
-        growth = self._with_others(op, position, growth, symbols)
-        grown = None
+        growth = self._growth_without_others(op, position, growth, symbols)
+        increment = None
         if not growth.varies & {OpIdentity.of(op), *own}:
-            grown = count * growth
+            increment = count * growth
         elif not growth.varies & {*own}:
-            grown = self._sums.over(growth, self.loop(op).count, count)
-        if grown is None:
+            increment = self._sums.sum_iterations(growth, self.loop(op).count, count)
+        if increment is None:
             unknown = ("value", own[position], count)
             divergence = Divergence.BETWEEN_THREADS
-            return variable(self.symbols.of(unknown, divergence=divergence, within=op))
-        return self.of(list(op.operands)[position + 3]) + grown
+            return variable(self.symbols.symbol(unknown, divergence=divergence, within=op))
+        return self.polynomial(list(op.operands)[position + 3]) + increment
 
-    def _with_others(
+    def _growth_without_others(
         self, op: Op, position: int, growth: Polynomial, symbols: list[Symbol]
     ) -> Polynomial:
         """Return what an iteration adds to a carried value, without the others that the loop carries, as
@@ -494,8 +504,8 @@ class SymbolicValues:
             return growth
         self._growing.add(key)
         for other, symbol in others:
-            value = self.of(op.regions[0].blocks[0].arguments[other + 1])
-            growth = self.replaced(growth, symbol, value) or growth
+            value = self.polynomial(op.regions[0].blocks[0].arguments[other + 1])
+            growth = self.substitute(growth, symbol, value) or growth
         self._growing.remove(key)
         return growth
 
@@ -507,7 +517,7 @@ class SymbolicValues:
             return distance
         operands = (lower, upper, step)
         divergence = max(x.divergence for x in operands)
-        return variable(self.symbols.of((TRIPS, "", operands), operands, divergence, 0))
+        return variable(self.symbols.symbol((TRIPS, "", operands), operands, divergence, 0))
 
 
 def _is_copied_in_bulk(memref: Value, op: Op) -> bool:

@@ -140,7 +140,7 @@ def _check_threads(op: Op, values: SymbolicValues) -> None:
 
 def _is_same_in_warpgroup(value: Value, values: SymbolicValues) -> bool:
     """Whether all threads of a warpgroup have the same value."""
-    found = values.of(value)
+    found = values.polynomial(value)
     if all(
         symbol.divergence <= Divergence.BETWEEN_WARPGROUPS or values.is_warpgroup(symbol)
         for symbol in found.symbols
@@ -158,7 +158,7 @@ def _is_at_warpgroup(op: Op, values: SymbolicValues) -> bool:
     """Whether an op compares the thread's index with that of the first thread of a warpgroup."""
     if op.name != "arith.cmpi" or op.attributes["predicate"].value not in _BELOW_OR_NOT:
         return False
-    thread, first = op.operands[0].owner, values.of(op.operands[1]).constant
+    thread, first = op.operands[0].owner, values.polynomial(op.operands[1]).constant
     size = block_size(function_of(op))
     return (
         not isinstance(thread, ir.Block)
@@ -194,7 +194,7 @@ def _is_same_for_warpgroups(op: Op, values: SymbolicValues) -> bool:
     if op.name not in _DECIDING:
         return False
     deciding = list(op.operands)[: _DECIDING[op.name]]
-    return all(values.of(v).divergence <= Divergence.BETWEEN_CTAS for v in deciding)
+    return all(values.polynomial(v).divergence <= Divergence.BETWEEN_CTAS for v in deciding)
 
 
 def check_order(function: Op) -> None:

@@ -19,7 +19,7 @@ from .insertion_points import ancestor_in, is_argument, ops_of
 
 
 @dataclass(frozen=True)
-class _Carried:
+class _CarriedAccumulator:
     """An accumulator that a loop carries: the loop, and its position among what the loop carries."""
 
     loop: Op
@@ -36,7 +36,7 @@ class _Carried:
         return self.loop.regions[0].blocks[0].arguments[1 + self.position]
 
     @property
-    def yielded(self) -> Value:
+    def next_value(self) -> Value:
         """What it is in the next iteration."""
         return ops_of(self.loop.regions[0].blocks[0])[-1].operands[self.position]
 
@@ -60,9 +60,9 @@ def put_in_flight(function: Op) -> list[InsertedOp]:
     for each in carried:
         if _is_fill(each.initial):
             each.loop.operands[3 + each.position] = _fill_in_flight(each.initial)
-        if _is_fill(each.yielded):
+        if _is_fill(each.next_value):
             end = ops_of(each.loop.regions[0].blocks[0])[-1]
-            end.operands[each.position] = _fill_in_flight(each.yielded)
+            end.operands[each.position] = _fill_in_flight(each.next_value)
         values += [each.argument, each.result]
     for value in values:
         _put_in_flight(value)
@@ -97,10 +97,10 @@ def _wait_before(reader: Op, value: Value) -> InsertedOp:
 # Which accumulators can stay in flight.
 
 
-def _carried_in_flight(function: Op) -> list[_Carried]:
+def _carried_in_flight(function: Op) -> list[_CarriedAccumulator]:
     """Return the accumulators that loops can carry in flight: mma alone add to them."""
     possible = [
-        _Carried(op.operation, position)
+        _CarriedAccumulator(op.operation, position)
         for op in walk(function, "scf.for")
         for position, result in enumerate(op.results)
         if _is_readable_accumulator(result)
@@ -112,18 +112,20 @@ def _carried_in_flight(function: Op) -> list[_Carried]:
         possible = kept
 
 
-def _stays_in_flight(each: _Carried, carried: list[_Carried]) -> bool:
-    loops = (_Carried(x.owner.operation, x.result_number) for x in _results(each.yielded))
-    added = isinstance(_maker(each.yielded), TileMma) or any(loop in carried for loop in loops)
+def _stays_in_flight(each: _CarriedAccumulator, carried: list[_CarriedAccumulator]) -> bool:
+    loops = (
+        _CarriedAccumulator(x.owner.operation, x.result_number) for x in _results(each.next_value)
+    )
+    added = isinstance(_maker(each.next_value), TileMma) or any(loop in carried for loop in loops)
     return (
         added
         and _can_be_in_flight(each.initial, carried)
         and _first_reader(each.argument, carried) is None
-        and _first_reader(each.yielded, carried) is None
+        and _first_reader(each.next_value, carried) is None
     )
 
 
-def _can_be_in_flight(value: Value, carried: list[_Carried]) -> bool:
+def _can_be_in_flight(value: Value, carried: list[_CarriedAccumulator]) -> bool:
     """Whether a loop that begins with an accumulator can carry it in flight."""
     if _is_fill(value):
         return True
@@ -135,7 +137,7 @@ def _can_be_in_flight(value: Value, carried: list[_Carried]) -> bool:
     return known and _first_reader(value, carried) is None
 
 
-def _first_reader(value: Value, carried: list[_Carried]) -> Op | None:
+def _first_reader(value: Value, carried: list[_CarriedAccumulator]) -> Op | None:
     """Return the first op for which an accumulator must be readable; None if no op reads it.
 
     The registers of an accumulator in flight cannot be copied, so if it has several uses, all read it.
@@ -148,7 +150,7 @@ def _first_reader(value: Value, carried: list[_Carried]) -> Op | None:
     return next((op for op in ops_of(block) if op in users), None)
 
 
-def _keeps_in_flight(user: Op, operand: int, carried: list[_Carried]) -> bool:
+def _keeps_in_flight(user: Op, operand: int, carried: list[_CarriedAccumulator]) -> bool:
     """Whether an op takes an accumulator that is in flight."""
     if isinstance(user, ScaleDOp | WaitOp):
         return True
@@ -157,10 +159,12 @@ def _keeps_in_flight(user: Op, operand: int, carried: list[_Carried]) -> bool:
     op = user.operation
     if op.name == "scf.for" and operand >= 3:
         taken = op.results[operand - 3]
-        return is_in_flight(taken.type) or _Carried(op, operand - 3) in carried
+        return is_in_flight(taken.type) or _CarriedAccumulator(op, operand - 3) in carried
     if op.name == "scf.yield" and op.parent.operation.name == "scf.for":
         taken = op.parent.operation.results[operand]
-        return is_in_flight(taken.type) or _Carried(op.parent.operation, operand) in carried
+        return (
+            is_in_flight(taken.type) or _CarriedAccumulator(op.parent.operation, operand) in carried
+        )
     return False
 
 

@@ -95,7 +95,7 @@ class InsertedOps:
     def __iter__(self) -> Iterator[InsertedOp]:
         return iter(self._all)
 
-    def of(self, op: Op) -> InsertedOp | None:
+    def find(self, op: Op) -> InsertedOp | None:
         """Return what an op, or the `smem.elect` that was inserted around one, is; None if it was not
         inserted."""
         return self._by_op.get(op_address(op))

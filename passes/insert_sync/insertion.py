@@ -133,7 +133,7 @@ class Insertion:
             OpError: if nothing that can be inserted puts them in order.
         """
         self._unknown = None
-        for needs in _ways(unordered.needs):
+        for needs in _need_variants(unordered.needs):
             way = unordered._replace(needs=needs)
             for place in self._places(way, unordered.earlier.operation):
                 if self._try(way, place):
@@ -203,7 +203,7 @@ class Insertion:
         # A new barrier costs less than copies or mma that no longer overlap.
         is_shared = len(needs) < len(unordered.needs)
         while all(trial.provide(need, place) for need in needs):
-            left = None if is_shared and trial.lowers else self._left_of(unordered)
+            left = None if is_shared and trial.lowers else self._missing_now(unordered)
             if left is None:
                 break
             if not left:
@@ -216,7 +216,7 @@ class Insertion:
         trial.undo()
         return False
 
-    def _left_of(self, unordered: Unordered) -> tuple[Need, ...] | None:
+    def _missing_now(self, unordered: Unordered) -> tuple[Need, ...] | None:
         """Return what is missing between two accesses now; None if something else is not known."""
         left = self.proof.missing(unordered._replace(needs=()))
         made = [each.op for each in self.inserted] if self.proof.unknown else []
@@ -226,7 +226,7 @@ class Insertion:
         return None if self.proof.unknown else left.needs
 
 
-def _ways(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:
+def _need_variants(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:
     """Return the ways in which two accesses can be put in order: by a barrier of the warpgroup, or of the
     CTA where the threads of several warpgroups access the same bytes."""
     if not needs:
@@ -290,7 +290,7 @@ class Trial:
         self._provided[need.op] = max(before, need.warpgroups)
         point = place
         for op in preceding(entry_at(self._edits.ops, place)):
-            found = self._all.of(op)
+            found = self._all.find(op)
             kind = kind_of(found.op if found else op)
             if isinstance(kind, str) or SYNC_ORDER[kind] < SYNC_ORDER[need.op]:
                 break
@@ -336,7 +336,7 @@ class Trial:
     def _reader(self, value: Value, place: InsertionPoint) -> InsertedOp | None:
         """Return the inserted wait by which a later op reads an accumulator in flight."""
         user = user_in(place.block, value)
-        reader = None if user is None or place.is_after else self._all.of(user)
+        reader = None if user is None or place.is_after else self._all.find(user)
         return reader if reader is not None and reader.makes_readable else None
 
     def _move(self, reader: InsertedOp, place: InsertionPoint, pending: int) -> None:

@@ -60,19 +60,19 @@ def _groups(insertion: Insertion) -> list[list[InsertedOp]]:
     groups: list[list[InsertedOp]] = []
     for each in insertion.inserted:
         entry = insertion.edits.ops.entry(each.whole)
-        if not len(each.op.results) and _moves(entry.previous.op, insertion) is None:
+        if not len(each.op.results) and _movable(entry.previous.op, insertion) is None:
             group = [each]
             for op in following(entry):
-                if (other := _moves(op, insertion)) is None:
+                if (other := _movable(op, insertion)) is None:
                     break
                 group.append(other)
             groups.append(group)
     return groups
 
 
-def _moves(op: Op | None, insertion: Insertion) -> InsertedOp | None:
+def _movable(op: Op | None, insertion: Insertion) -> InsertedOp | None:
     """Return the inserted op that an op is, if it can move out of loops."""
-    each = None if op is None else insertion.inserted.of(op)
+    each = None if op is None else insertion.inserted.find(op)
     return None if each is None or len(each.op.results) else each
 
 

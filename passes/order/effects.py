@@ -199,7 +199,7 @@ def base_of(memref: Value) -> Value:
     return memref
 
 
-def within(memref: Value) -> Value:
+def enclosing_window(memref: Value) -> Value:
     """Return the outermost memref that is known to contain a memref, up to a `memref.view` or cast."""
     while (op := defining_op(memref)) is not None and op.name in _WINDOWS:
         memref = op.operands[0]
@@ -217,9 +217,9 @@ class RegisterWriters:
     def __init__(self, function: Op) -> None:
         self._writers: dict[Op, None] = {}
         for op in walk(function, TileMma):
-            self._writers |= dict.fromkeys(self.of(op))
+            self._writers |= dict.fromkeys(self.writers_for(op))
 
-    def of(self, mma: Op) -> list[Op]:
+    def writers_for(self, mma: Op) -> list[Op]:
         """Return the ops that write the registers of an mma; for values that a loop carries, the loop."""
         named = (getattr(mma, name, None) for name in ("a", "metadata"))
         read = [x for x in named if x is not None and isinstance(x.type, FragmentType)]

@@ -66,7 +66,7 @@ class FunctionOps:
         """Return the end of a block."""
         return self._ends[block]
 
-    def of(self, block: Block) -> list[Op]:
+    def ops_in(self, block: Block) -> list[Op]:
         """Return the ops of a block."""
         end = self._ends[block]
         return [*following(end)]

@@ -64,7 +64,7 @@ class GlobalArrays:
                 whole = SymbolicRectangle(array, (0, ()), (0, ()), (0, ()), 1, 1)
                 self._rectangles.setdefault(access.op.operation, []).append((access, whole))
 
-    def of(self, op: Op) -> list[tuple[GlobalAccess, SymbolicRectangle]]:
+    def accesses_by(self, op: Op) -> list[tuple[GlobalAccess, SymbolicRectangle]]:
         """Return the accesses by an op, each with all of its array; reads come before writes."""
         return sorted(self._rectangles.get(op.operation, ()), key=lambda each: each[0].writes)
 

@@ -108,7 +108,7 @@ class Segments:
         #: What the ops of a segment did when it was made, with integers.
         self.steps: dict[Segment, list[Step]] = {}
 
-    def of(self, block: StepBlock) -> list[Part]:
+    def parts_of(self, block: StepBlock) -> list[Part]:
         """Return the segments of a block, with what is between them."""
         if block not in self._parts:
             self._parts[block] = [*self._new_parts(block)]
@@ -229,7 +229,7 @@ class RunGraph:
 
     # Hooks of the runs that are followed; see `prove`.
 
-    def given(self, step: LaunchInteger) -> Integer:
+    def launch_integer(self, step: LaunchInteger) -> Integer:
         """Return an integer that the launch decides."""
         return UNKNOWN
 
@@ -238,7 +238,7 @@ class RunGraph:
 
     def widen(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
         """Return the integers that are kept at the head of a loop."""
-        return tuple(x.widened(self._program.modulus, self._program.bound) for x in integers)
+        return tuple(x.widen(self._program.modulus, self._program.bound) for x in integers)
 
     def spend(self, steps: int) -> None:
         """Note that `steps` steps are about to be followed."""
@@ -257,7 +257,7 @@ class RunGraph:
     def _block(self, block: StepBlock, path: _Path) -> list[_Path]:
         """Return the ways to the end of a block."""
         paths = [path]
-        for part in self._segments.of(block):
+        for part in self._segments.parts_of(block):
             if isinstance(part, Segment):
                 paths = [self._enter(part, each) for each in paths]
             else:
@@ -271,7 +271,7 @@ class RunGraph:
             if isinstance(step, ComputedInteger):
                 env[step.result] = step.compute(*_values(step.operands, env))
             elif isinstance(step, LaunchInteger):
-                env[step.result] = self.given(step)
+                env[step.result] = self.launch_integer(step)
             elif isinstance(step, Access):
                 touched = (
                     (step.target,)

@@ -302,11 +302,11 @@ class Hazards:
 
     # Questions.
 
-    def all_of(self, origin: Origin) -> Iterator[ReachedHazard]:
+    def hazards_after(self, origin: Origin) -> Iterator[ReachedHazard]:
         """Yield the hazards of an access, on all runs."""
         return self._follow(origin)
 
-    def all_of_each(
+    def hazards_after_all(
         self, origins: Iterable[Origin], later: Op | None = None
     ) -> Iterator[ReachedHazard]:
         """Yield the hazards of accesses, on all runs. Accesses of the same bytes by one step are followed
@@ -321,7 +321,7 @@ class Hazards:
             own = seen.setdefault((origin.step, origin.rectangle), set())
             yield from self._follow(origin, later=later and later.operation, seen=own)
 
-    def first_of(self, origin: Origin) -> list[ReachedHazard]:
+    def first_hazards(self, origin: Origin) -> list[ReachedHazard]:
         """Return the first hazard on each run after an access."""
         spans: list[Span] = []
         found = list(self._follow(origin, spans, ends=True))
@@ -331,7 +331,7 @@ class Hazards:
     # What a question has passed.
 
     def passing(self, segment: Segment, step: Step) -> list[Origin]:
-        """Return the accesses whose last question of `first_of` passed a step of a segment."""
+        """Return the accesses whose last question of `first_hazards` passed a step of a segment."""
         positions = segment.positions
         place = positions[step]
 
@@ -347,7 +347,7 @@ class Hazards:
         return [origin for origin in through if any(map(is_in, self._spans[origin]))]
 
     def spans_of(self, origin: Origin) -> list[Span]:
-        """Return what the last question of `first_of` about an access passed."""
+        """Return what the last question of `first_hazards` about an access passed."""
         return self._spans[origin]
 
     def set_spans(self, origin: Origin, spans: list[Span]) -> None:

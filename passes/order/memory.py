@@ -14,7 +14,7 @@ from ...ir.subtiles import chain_of
 from ...ir.view_memory import memref_bytes
 from ...ir.walk import walk
 from ...layout import Multiple
-from .effects import ALIASES, accessed_memrefs, base_of, defining_op, is_known, within
+from .effects import ALIASES, accessed_memrefs, base_of, defining_op, enclosing_window, is_known
 from .rectangles import Allocation, Start, SymbolicRectangle
 
 #: Ops that allocate a memref which shares no bytes with another.
@@ -61,16 +61,16 @@ class Allocations:
             self._tiles[tile] = self._rectangle(tile, *chain_of(tile, user))
         return self._tiles[tile]
 
-    def of_memrefs(
+    def memref_accesses(
         self, op: Op
     ) -> tuple[tuple[SymbolicRectangle, ...], tuple[SymbolicRectangle, ...]]:
         """Return what an op of another dialect reads, and what it writes, of memory that tiles view."""
         if not self._viewed:
             return (), ()
         reads, writes = accessed_memrefs(op)
-        return self._shared(op, reads), self._shared(op, writes)
+        return self._viewed_memory(op, reads), self._viewed_memory(op, writes)
 
-    def _shared(self, op: Op, memrefs: tuple[Value, ...]) -> tuple[SymbolicRectangle, ...]:
+    def _viewed_memory(self, op: Op, memrefs: tuple[Value, ...]) -> tuple[SymbolicRectangle, ...]:
         """Return the memory of memrefs that tiles also view; which of a memref's bytes are accessed is
         not known."""
         start: Start = (0, ())
@@ -197,7 +197,7 @@ def _source(memref: Value) -> tuple[Value, int | None]:
 
 def _span(memref: Value) -> tuple[int, int] | None:
     """Return the first byte and the end of a memref in the memory of its base; None if not known."""
-    outer = within(memref)
+    outer = enclosing_window(memref)
     base, shift = _source(outer)
     type_ = outer.type
     if shift is None or base != base_of(memref):

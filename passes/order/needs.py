@@ -96,7 +96,7 @@ class Unordered(NamedTuple):
         return self._replace(needs=tuple(sorted(found.values(), key=lambda x: SYNC_ORDER[x.op])))
 
 
-def listed(needs: tuple[Need, ...] | list[Need]) -> str:
+def needs_text(needs: tuple[Need, ...] | list[Need]) -> str:
     """Return needs as a sentence lists them."""
     *first, last = map(str, needs)
     return f"{', '.join(first)} and {last}" if first else last

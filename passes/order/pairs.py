@@ -62,7 +62,9 @@ class Pairs:
         self._origins: dict[int, list[Origin]] = defaultdict(list)
         for origin in self._hazards.origins:
             self._origins[op_address(origin.step.op)].append(origin)
-        hazards = [(origin, self._hazards.first_of(origin)) for origin in self._hazards.origins]
+        hazards = [
+            (origin, self._hazards.first_hazards(origin)) for origin in self._hazards.origins
+        ]
         self._uncommitted = _queue(hazards, _lacks_commit)
         self._unordered = _queue(hazards, _is_any)
 
@@ -86,7 +88,7 @@ class Pairs:
 
     def _hazards_of(self, unordered: Unordered) -> Iterator[Hazard]:
         origins = self._origins[op_address(unordered.earlier)]
-        for found in self._hazards.all_of_each(origins, unordered.op):
+        for found in self._hazards.hazards_after_all(origins, unordered.op):
             yield found.hazard
             if found.hazard.lacks_all:
                 # No run needs more.
@@ -96,7 +98,7 @@ class Pairs:
         """Return the first hazard; drop the accesses that have none any more."""
         while queue:
             before, number = queue[0]
-            hazards = self._hazards.first_of(self._hazards.origins[number])
+            hazards = self._hazards.first_hazards(self._hazards.origins[number])
             now = _place(hazards, wanted)
             if now is None:
                 heappop(queue)
@@ -146,7 +148,7 @@ class Pairs:
     def are_in_order(self, accesses: list[Origin]) -> bool:
         """Whether all of some accesses are in order."""
         spans_before = [self._hazards.spans_of(origin) for origin in accesses]
-        if not any(map(self._hazards.first_of, accesses)):
+        if not any(map(self._hazards.first_hazards, accesses)):
             return True
         for origin, spans in zip(accesses, spans_before, strict=True):
             self._hazards.set_spans(origin, spans)
@@ -155,7 +157,7 @@ class Pairs:
     def ask_again(self, accesses: list[Origin]) -> None:
         """Note that accesses that were in order may not be any more."""
         for origin in accesses:
-            place = _place(self._hazards.first_of(origin), _is_any)
+            place = _place(self._hazards.first_hazards(origin), _is_any)
             if place is not None:
                 heappush(self._unordered, (place, origin.number))
 

@@ -43,7 +43,7 @@ def prove(function: Op, program: StepProgram) -> Proof:
     """Search all runs of a function's program for hazards, whatever its sizes and arguments are."""
     graph = RunGraph(program, Segments(FunctionOps(function)))
     hazards = Hazards(graph, program.furthest)
-    found = sorted(hazards.all_of_each(hazards.origins), key=lambda each: each.reached)
+    found = sorted(hazards.hazards_after_all(hazards.origins), key=lambda each: each.reached)
     return Proof([each.hazard for each in found], graph.skipped)
 
 
@@ -64,7 +64,7 @@ def _first_certain(hazards: Hazards) -> ReachedHazard | None:
     for origin in hazards.origins:
         if first is not None and origin.node.number > first.reached[0]:
             break
-        certain = (each for each in hazards.all_of(origin) if not each.hazard.unsure)
+        certain = (each for each in hazards.hazards_after(origin) if not each.hazard.unsure)
         found = next(certain, None)
         if found is not None and (first is None or found.reached < first.reached):
             first = found
@@ -87,7 +87,7 @@ class _Run(RunGraph):
         self._left = _STEP_LIMIT
         super().__init__(program, segments)
 
-    def given(self, step: LaunchInteger) -> Integer:
+    def launch_integer(self, step: LaunchInteger) -> Integer:
         if step.possible is not None:
             return exactly(step.possible)
         return exactly(self._flag if step.is_bool else self._size)

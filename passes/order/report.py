@@ -13,7 +13,7 @@ from ...dialect.ops import (
     WaitOp,
 )
 from .hazards import Hazard
-from .needs import CTA_BARRIER, Need, listed
+from .needs import CTA_BARRIER, Need, needs_text
 from .rectangles import Rectangle
 
 #: How remarks about what is not proven begin.
@@ -23,7 +23,7 @@ NOT_PROVEN = "cannot prove that accesses of tiles are in order"
 def error(hazard: Hazard) -> str:
     """Return the message about a hazard that occurs in some run."""
     if hazard.at_end:
-        missing = listed(needs(hazard))
+        missing = needs_text(needs(hazard))
         return f"may still read its tile when the kernel ends; put {missing} before the end"
     reads_and_writes = hazard.writes and not hazard.after_write
     if reads_and_writes and hazard.earlier == hazard.op and not _iteration(hazard):
@@ -33,11 +33,11 @@ def error(hazard: Hazard) -> str:
     if hazard.rectangle.allocation.of_registers:
         return (
             f"writes registers that the {label(hazard.earlier)} may still be reading"
-            f"{_iteration(hazard)}; put {listed(needs(hazard))} between them"
+            f"{_iteration(hazard)}; put {needs_text(needs(hazard))} between them"
         )
     return (
         f"{_verb(hazard)} {_tile(hazard.rectangle)} before the {label(hazard.earlier)} is over"
-        f"{_iteration(hazard)}; put {listed(needs(hazard))} between them"
+        f"{_iteration(hazard)}; put {needs_text(needs(hazard))} between them"
     )
 
 
@@ -120,4 +120,4 @@ def reason(hazard: Hazard) -> str:
         return f"'{op.operation.name}' at {format_location(op.location)} may order them"
     if hazard.unsure:
         return hazard.unsure
-    return f"there may be a path without {listed(needs(hazard))} between them"
+    return f"there may be a path without {needs_text(needs(hazard))} between them"

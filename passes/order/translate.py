@@ -151,8 +151,8 @@ class Translator:
 
     def steps_of(self, op: Op) -> list[Step]:
         """Return the steps of an op view."""
-        steps = self._translated(op)
-        if any(isinstance(step, _OF_ALL) for step in steps) and self._elected(op):
+        steps = self._translate(op)
+        if any(isinstance(step, _OF_ALL) for step in steps) and self._elected_threads(op):
             return [Opaque(op, _NOT_ALL)]
         if self._registers.are_written_by(op) and op.operation.name != "scf.for":
             return [*steps, RegisterWrite(op, self._definition(op.operation))]
@@ -166,7 +166,7 @@ class Translator:
             self._defined[op] = SymbolicRectangle(allocation, start, start, start, 1, 1)
         return self._defined[op]
 
-    def _translated(self, op: Op) -> list[Step]:
+    def _translate(self, op: Op) -> list[Step]:
         if not isinstance(op, SmemOp):
             step = self._step(op.operation)
             return [*self._of_memrefs(op.operation), *([] if step is None else [step])]
@@ -174,13 +174,13 @@ class Translator:
             # The region is run for each element; the accesses and barriers of one run stand for all.
             inner = self._block(op.regions[0].blocks[0])
             return inner.steps if inner.accesses or inner.synchronizes else []
-        if isinstance(op, ElectOp) and self._elected(op) is None:
+        if isinstance(op, ElectOp) and self._elected_threads(op) is None:
             return [ElectRegion(op.operation, self._block(op.regions[0].blocks[0]))]
         if len(op.regions):
             return [self._opaque(op)]
-        return self._declared(op) if has_effect(op) else []
+        return self._declared_steps(op) if has_effect(op) else []
 
-    def _elected(self, op: Op) -> Elected | None:
+    def _elected_threads(self, op: Op) -> Elected | None:
         """Return the threads that an `smem.elect` around an op selects; None if there is none."""
         for each in ancestors_of(op):
             if each.name == ElectOp.OPERATION_NAME:
@@ -203,7 +203,7 @@ class Translator:
 
     def _of_memrefs(self, op: Op) -> list[ThreadRead | MemoryWrite | Opaque]:
         """Return the accesses of an op of another dialect to memory that tiles view."""
-        reads, writes = self.allocations.of_memrefs(op)
+        reads, writes = self.allocations.memref_accesses(op)
         readers = [ThreadRead(op, reads)] if reads else []
         copies = [MemoryWrite(op, target, op.name in CP_ASYNC) for target in writes]
         self.readers += readers
@@ -215,8 +215,8 @@ class Translator:
     def _of_arrays(self, op: Op) -> list[ThreadRead | MemoryWrite | Opaque]:
         """Return the accesses of an op of arrays in global memory that are followed."""
         steps: list[ThreadRead | MemoryWrite | Opaque] = []
-        for access, whole in self._global_memory.of(op) if self._global_memory else ():
-            threads = self._elected(op) if access.in_bulk else None
+        for access, whole in self._global_memory.accesses_by(op) if self._global_memory else ():
+            threads = self._elected_threads(op) if access.in_bulk else None
             if access.writes and threads is not None:
                 steps.append(MemoryWrite(op, whole, asynchronous=True, threads=threads))
             elif access.asynchronous:
@@ -244,9 +244,9 @@ class Translator:
 
     # Accesses and what orders them.
 
-    def _declared(self, op: Op) -> list[Step]:
+    def _declared_steps(self, op: Op) -> list[Step]:
         """Return the steps of an op of the dialect, by its effects."""
-        effects, elected = op.effects, self._elected(op)
+        effects, elected = op.effects, self._elected_threads(op)
         steps: list[Step] = []
         if elected and (reason := _not_by_one(op)):
             return [Opaque(op, reason)]
@@ -302,7 +302,7 @@ class Translator:
                     MemoryWrite(op, rectangle, access.completion is not Completion.AT_ONCE)
                 )
         if MmaRead in read:
-            read[MmaRead] += map(self._definition, self._registers.of(op))
+            read[MmaRead] += map(self._definition, self._registers.writers_for(op))
         readers = [
             reader(op, tuple(sources), *((elected,) if reader is BulkRead else ()))
             for reader, sources in read.items()

@@ -13,7 +13,7 @@ from .integers import COMPARISONS, OPERATIONS, UNKNOWN, VARIES, Integer, exactly
 from .program import ComputedInteger, LaunchInteger
 
 #: Ops whose result other CTAs or the host decide, with a value that they have in some run.
-_GIVEN = {"gpu.block_id": 0, "gpu.cluster_block_id": 0, "gpu.grid_dim": 1}
+_LAUNCH_INTEGERS = {"gpu.block_id": 0, "gpu.cluster_block_id": 0, "gpu.grid_dim": 1}
 
 
 class IntegerTranslator:
@@ -33,7 +33,7 @@ class IntegerTranslator:
         self._dimensions: dict[tuple[Value, int | None], int] = {}
         self._translations: dict[str, Callable[[Op], ComputedInteger | LaunchInteger | None]] = {
             **dict.fromkeys(OPERATIONS, self._arithmetic),
-            **dict.fromkeys(_GIVEN, self._given),
+            **dict.fromkeys(_LAUNCH_INTEGERS, self._launch_integer),
             "arith.constant": self._constant,
             "arith.cmpi": self._compare,
             "arith.extsi": self._extend,
@@ -112,8 +112,8 @@ class IntegerTranslator:
         """Translate a sign extension; that of an `i1` is 0 or -1 and is not followed."""
         return None if str(op.operands[0].type) == "i1" else self._arithmetic(op)
 
-    def _given(self, op: Op) -> LaunchInteger:
-        return LaunchInteger(self.number(op.results[0]), _GIVEN[op.name])
+    def _launch_integer(self, op: Op) -> LaunchInteger:
+        return LaunchInteger(self.number(op.results[0]), _LAUNCH_INTEGERS[op.name])
 
     def _dimension(self, op: Op) -> ComputedInteger | LaunchInteger | None:
         """Translate `memref.dim`: each dimension of an argument is one integer."""

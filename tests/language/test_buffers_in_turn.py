@@ -55,11 +55,11 @@ def test_stores_in_flight(buffers, early, rows):
 )
 def test_remainders(ahead, size, overlaps):
     symbols = SymbolTable()
-    x = symbols.of(("x",), lower_bound=0).polynomial
+    x = symbols.symbol(("x",), lower_bound=0).polynomial
 
     def extent(dividend):
         operands = dividend, number(3)
-        remainder = symbols.of(("arith.remui", "", operands), operands, lower_bound=0)
+        remainder = symbols.symbol(("arith.remui", "", operands), operands, lower_bound=0)
         return AxisSlice(remainder.polynomial * number(64), size, 256)
 
     assert extent(x).overlaps(extent(x + number(ahead))) is overlaps

@@ -9,10 +9,10 @@ from mlir_smem.bindings import ir
 from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
 from mlir_smem.ir.kernel import functions_of
-from mlir_smem.passes.check_async.bounds.ranges import IntegerRange, computed, exactly
+from mlir_smem.passes.check_async.bounds.ranges import IntegerRange, compute_range, exactly
 from mlir_smem.passes.check_async.describe import PolynomialPrinter
 from mlir_smem.passes.check_async.intervals import Interval, Intervals, facts_of
-from mlir_smem.passes.check_async.pipelines.circular_waits import _fits
+from mlir_smem.passes.check_async.pipelines.circular_waits import _is_in_same_round
 from mlir_smem.passes.check_async.pipelines.global_arrays import _is_interleaved
 from mlir_smem.passes.check_async.pipelines.relative_indices import Event, RoundRobinState
 from mlir_smem.passes.check_async.polynomials import SymbolTable, number
@@ -20,7 +20,7 @@ from mlir_smem.passes.check_async.tile_slices import AxisSlice
 from mlir_smem.passes.check_async.values import SymbolicValues, exact_result
 
 SYMBOLS = SymbolTable()
-X, Y, Z = (SYMBOLS.of((name,), lower_bound=0) for name in "xyz")
+X, Y, Z = (SYMBOLS.symbol((name,), lower_bound=0) for name in "xyz")
 
 #: The predicates of `arith.cmpi`, in the order of its attribute, for natural numbers.
 _ORDERS = (int.__lt__, int.__le__, int.__gt__, int.__ge__)
@@ -36,7 +36,7 @@ def value(polynomial, x, y):
 def test_facts_of_a_comparison(predicate, holds):
     operands = X.polynomial, Y.polynomial
     more = f"predicate = {predicate} : i64 i1"
-    comparison = SYMBOLS.of(("arith.cmpi", more, operands), operands)
+    comparison = SYMBOLS.symbol(("arith.cmpi", more, operands), operands)
     facts = facts_of(comparison.polynomial, holds, lambda _: True)
     for x, y in product(range(4), repeat=2):
         follows = all(value(each, x, y) >= 0 for each in facts.natural)
@@ -48,7 +48,7 @@ def test_facts_of_a_comparison(predicate, holds):
 def test_nothing_follows_without_sign_from_what_may_be_negative(predicate):
     operands = X.polynomial, Y.polynomial
     more = f"predicate = {predicate} : i64 i1"
-    comparison = SYMBOLS.of(("arith.cmpi", more, operands), operands)
+    comparison = SYMBOLS.symbol(("arith.cmpi", more, operands), operands)
     assert facts_of(comparison.polynomial, True, lambda _: False) == ((), ())
 
 
@@ -94,7 +94,7 @@ def dense(low, high, source):
     "name, by", [*product(("arith.remui", "arith.divui", "arith.addi"), (3, 5))]
 )
 def test_ends_that_are_attained(name, by, low, high):
-    result = computed(name, [dense(low, high, "x"), exactly(by)])
+    result = compute_range(name, [dense(low, high, "x"), exactly(by)])
     compute = {"arith.remui": int.__mod__, "arith.divui": int.__floordiv__}.get(name, int.__add__)
     numbers = {compute(x, by) for x in range(low, high + 1)}
     assert result.is_within(min(numbers), max(numbers)) or not result.attained
@@ -107,8 +107,8 @@ def test_ends_that_are_attained(name, by, low, high):
 
 def test_ends_that_may_not_be_attained():
     both = dense(0, 3, "x")
-    assert not computed("arith.minui", [both, both]).attained
-    assert not computed("arith.divui", [both._replace(attained=False), exactly(2)]).attained
+    assert not compute("arith.minui", [both, both]).attained
+    assert not compute("arith.divui", [both._replace(attained=False), exactly(2)]).attained
 
 
 def test_a_shift_is_a_product():
@@ -123,9 +123,9 @@ def test_a_shift_is_a_product():
         (function,) = functions_of(module)
         _, known, unknown, _ = function.regions[0].blocks[0].operations
         values = SymbolicValues(function)
-        n = values.of(function.regions[0].blocks[0].arguments[0])
-        assert values.of(known.result) == n * number(8)
-        assert values.of(unknown.result).symbol.name == "arith.shli"
+        n = values.polynomial(function.regions[0].blocks[0].arguments[0])
+        assert values.polynomial(known.result) == n * number(8)
+        assert values.polynomial(unknown.result).symbol.name == "arith.shli"
 
 
 def test_numbers_follow_from_others_with_the_same_products():
@@ -151,8 +151,8 @@ def test_extents_in_rounds_of_warpgroups(rounds, size, count, ahead, apart):
 
 def test_what_has_no_name_has_no_words():
     operands = X.polynomial, number(4)
-    quotient = SYMBOLS.of(("arith.divui", "", operands), operands)
-    assert PolynomialPrinter(None, SYMBOLS).of(quotient.polynomial) is None
+    quotient = SYMBOLS.symbol(("arith.divui", "", operands), operands)
+    assert PolynomialPrinter(None, SYMBOLS).text(quotient.polynomial) is None
 
 
 @pytest.mark.parametrize("taken, held, fits", [(2, 0, True), (2, 1, False), (1, 0, False)])
@@ -162,4 +162,4 @@ def test_the_next_turn_begins_when_the_one_before_is_over(taken, held, fits):
     turns = {first: RoundRobinState(2, 0, 0), second: RoundRobinState(2, taken, held)}
     ahead = {second: taken - 4}
     partition = SimpleNamespace(warpgroups=2)
-    assert _fits(Event(partition, None, True, first, ahead, turns), second) == fits
+    assert _is_in_same_round(Event(partition, None, True, first, ahead, turns), second) == fits

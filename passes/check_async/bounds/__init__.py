@@ -124,7 +124,7 @@ class DynamicStart:
     def condition(self) -> str:
         """What the program must hold to, for messages."""
         part = f"{self.count} of {self.extent} {self.noun}s of the {label(self.op.tile.owner)}"
-        return f"the {label(self.op)} ({part}) begins at {self._fitting}"
+        return f"the {label(self.op)} ({part}) begins at {self._valid_starts}"
 
     def error(self, access: Op, outside: int) -> str:
         """Return the message about a start that is outside in some run, at `op`.
@@ -134,7 +134,7 @@ class DynamicStart:
             outside: the start.
         """
         user = "" if access == self.op else f", where the {label(access)} uses it"
-        return f"begins at {self.noun} {outside}{user}; {self._expected}"
+        return f"begins at {self.noun} {outside}{user}; {self._requirement}"
 
     def remark(self, access: Op, low: Bound, high: Bound) -> str:
         """Return the message about a start that may be outside, at `access`.
@@ -146,18 +146,18 @@ class DynamicStart:
         part = "this" if access == self.op else f"the {label(self.op)}"
         return (
             f"cannot prove that {part} is within the {label(self.op.tile.owner)}: it begins at "
-            f"{described(self.noun, low, high)}; {self._expected}"
+            f"{range_text(self.noun, low, high)}; {self._requirement}"
         )
 
     @property
-    def _fitting(self) -> str:
+    def _valid_starts(self) -> str:
         return f"{self.noun} 0" if not self.last else f"{self.noun} 0 to {self.last}"
 
     @property
-    def _expected(self) -> str:
+    def _requirement(self) -> str:
         return (
             f"it takes {self.count} of the tile's {self.extent} {self.noun}s; "
-            f"expected {self._fitting}"
+            f"expected {self._valid_starts}"
         )
 
 
@@ -176,11 +176,11 @@ class Rank(DynamicStart):
     def remark(self, access: Op, low: Bound, high: Bound) -> str:
         return (
             "cannot prove that the cluster has the CTA whose tile this reads: it has "
-            f"{described(self.noun, low, high)}; expected {self._fitting}"
+            f"{range_text(self.noun, low, high)}; expected {self._valid_starts}"
         )
 
 
-def described(noun: str, low: Bound, high: Bound) -> str:
+def range_text(noun: str, low: Bound, high: Bound) -> str:
     """Return where a start is, in words."""
     if low == -inf:
         return f"a {noun} that is not known" if high == inf else f"{noun} {high} or below"
@@ -197,7 +197,7 @@ def accesses_at_dynamic_starts(function: Op) -> Iterator[tuple[Op, DynamicStart]
         OpError: if a tile does not come from an alloc or view.
     """
     for op in walk(function, OffsetOp, *filter(_accesses, Smem.operations)):
-        for position in dict.fromkeys(_positions_of(op)):
+        for position in dict.fromkeys(_starts_of_op(op)):
             yield op, position
 
 
@@ -205,11 +205,11 @@ def _accesses(op: type[SmemOp]) -> bool:
     return bool(op.effects.accesses)
 
 
-def _positions_of(op: Op) -> Iterator[DynamicStart]:
+def _starts_of_op(op: Op) -> Iterator[DynamicStart]:
     tiles = [op.tile] if isinstance(op, OffsetOp) else [tile for tile, _ in accessed_tiles(op)]
     for tile in tiles:
         for subview in chain_of(tile, op)[1]:
-            yield from _of_subview(subview)
+            yield from _starts_of_subview(subview)
     if isinstance(op, OffsetOp):
         extents = zip(
             (op.row, op.column), _NOUNS[1:], op.vector, shape_of(op.tile.type), strict=True
@@ -223,7 +223,7 @@ def _positions_of(op: Op) -> Iterator[DynamicStart]:
             yield Rank(op, op.rank, "rank", 1, ctas)
 
 
-def _of_subview(op: SubviewOp) -> Iterator[DynamicStart]:
+def _starts_of_subview(op: SubviewOp) -> Iterator[DynamicStart]:
     # A stage is one element of the first of three dimensions, which it drops.
     is_stage = len(op.positions) == 1
     sizes = (1,) if is_stage else shape_of(op.result.type)

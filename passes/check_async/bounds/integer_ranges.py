@@ -24,14 +24,14 @@ from .ranges import (
     UNKNOWN,
     Bound,
     IntegerRange,
-    added,
+    add,
     are_independent,
-    computed,
-    each_of,
+    compute_range,
     exactly,
-    joined,
-    narrowed,
-    scaled,
+    join,
+    multiply,
+    narrow,
+    range_below,
 )
 
 #: How often the range of a number that a loop carries is widened by an iteration; then it is unbounded.
@@ -93,25 +93,25 @@ class IntegerRanges:
         if stages is not None and 1 <= stages <= last + 1:
             return IntegerRange(0, stages - 1)
         # Most other starts need no facts, which take much longer.
-        polynomial = self._values.of(value)
-        anywhere = self._of_terms(polynomial, self._without_facts(op))
+        polynomial = self._values.polynomial(value)
+        anywhere = self._range_by_terms(polynomial, self._context_without_facts(op))
         if anywhere.is_within(0, last):
             return anywhere
-        return self._of(polynomial, self._within(op.operation.block))
+        return self._range(polynomial, self._context_in(op.operation.block))
 
     def trips(self, loop: Op) -> IntegerRange:
         """Return the range of the number of iterations of an `scf.for`."""
-        return self._of(self._values.loop(loop).trips, self._within(loop.block))
+        return self._range(self._values.loop(loop).trips, self._context_in(loop.block))
 
-    def _of(self, polynomial: Polynomial, context: RangeContext) -> IntegerRange:
+    def _range(self, polynomial: Polynomial, context: RangeContext) -> IntegerRange:
         """Return the range of an integer."""
         facts = context.facts.and_also(
             facts_of_quotients(polynomial, lambda each: self._is_natural(each, context))
         )
-        plain = self._of_terms(polynomial, context)
+        plain = self._range_by_terms(polynomial, context)
         low = self._lowest(polynomial, facts, context)
         high = -self._lowest(polynomial * number(-1), facts, context)
-        return narrowed(plain, low, high)
+        return narrow(plain, low, high)
 
     # Bounds that follow from facts.
 
@@ -126,7 +126,7 @@ class IntegerRanges:
         If f is 0 or more, |b| * p - |a| * f is not above |b| * p. Where a and b are the coefficients of
         the same product in p and in f, with the same sign, it is not in the difference.
         """
-        low = self._of_terms(polynomial, context).low
+        low = self._range_by_terms(polynomial, context).low
         coefficients = dict(polynomial.terms)
         for i, fact in enumerate(facts.natural if depth else ()):
             rest = facts._replace(natural=facts.natural[:i] + facts.natural[i + 1 :])
@@ -142,54 +142,56 @@ class IntegerRanges:
                 low += 1
         return low
 
-    def _of_terms(self, polynomial: Polynomial, context: RangeContext) -> IntegerRange:
+    def _range_by_terms(self, polynomial: Polynomial, context: RangeContext) -> IntegerRange:
         """Return the range of a polynomial by those of its symbols."""
-        return added(
+        return add(
             [
-                scaled(factor, [self._of_symbol(each, context) for each in symbols])
+                multiply(factor, [self._symbol_range(each, context) for each in symbols])
                 for symbols, factor in polynomial.terms
             ]
         )
 
     # Symbols.
 
-    def _of_symbol(self, symbol: Symbol, context: RangeContext) -> IntegerRange:
+    def _symbol_range(self, symbol: Symbol, context: RangeContext) -> IntegerRange:
         if symbol not in context.known:
             # Facts about a symbol are not used for what it is computed from.
             least = -inf if symbol.lower_bound is None else symbol.lower_bound
-            context.known[symbol] = narrowed(UNKNOWN, least, inf)
-            context.known[symbol] = narrowed(self._evaluated(symbol, context), least, inf)
+            context.known[symbol] = narrow(UNKNOWN, least, inf)
+            context.known[symbol] = narrow(self._compute_range(symbol, context), least, inf)
         return context.known[symbol]
 
-    def _evaluated(self, symbol: Symbol, context: RangeContext) -> IntegerRange:
+    def _compute_range(self, symbol: Symbol, context: RangeContext) -> IntegerRange:
         if self._values.is_warpgroup(symbol):
-            return self._warpgroup(context)
+            return self._warpgroup_range(context)
         if symbol.name == TRIPS:
-            return self._trips(symbol.operands, context)
+            return self._trips_range(symbol.operands, context)
         if symbol.name == "arith.select":
-            return self._selected(symbol.operands, context)
+            return self._select_range(symbol.operands, context)
         if symbol.name:
-            return computed(symbol.name, [self._of(each, context) for each in symbol.operands])
+            return compute_range(
+                symbol.name, [self._range(each, context) for each in symbol.operands]
+            )
         match self._values.symbols.key_of(symbol):
             case "count", OpIdentity(op=loop), _:
-                return self._iteration(loop, context)
+                return self._iteration_range(loop, context)
             case "warpgroup", OpIdentity(op=partition):
-                return each_of(partition.warpgroups.value, WARPGROUP_ID)
+                return range_below(partition.warpgroups.value, WARPGROUP_ID)
             case "extent", *_:
                 assert symbol.lower_bound is not None
                 return IntegerRange(
                     symbol.lower_bound, inf, True, True, frozenset({LAUNCH, symbol})
                 )
             case "value", value:
-                return self._of_value(value, context)
+                return self._value_range(value, context)
             case "value", value, _:
-                return self._carried(value, context)
+                return self._carried_range(value, context)
             case (name, dim) if isinstance(name, str) and isinstance(dim, str):
-                return self._of_launch(name, dim, context)
+                return self._launch_range(name, dim, context)
             case _:
                 return UNKNOWN
 
-    def _warpgroup(self, context: RangeContext) -> IntegerRange:
+    def _warpgroup_range(self, context: RangeContext) -> IntegerRange:
         """Return the range of the number of a thread's warpgroup in the CTA."""
         if context.warpgroups is not None:
             first, end = context.warpgroups
@@ -197,16 +199,16 @@ class IntegerRanges:
         if self._block is None:
             return IntegerRange(0, inf)
         x, y, z = self._block
-        return each_of(-(-x * y * z // WARPGROUP), WARPGROUP_ID)
+        return range_below(-(-x * y * z // WARPGROUP), WARPGROUP_ID)
 
-    def _of_launch(self, name: str, dim: str, context: RangeContext) -> IntegerRange:
+    def _launch_range(self, name: str, dim: str, context: RangeContext) -> IntegerRange:
         """Return the range of a number that the launch decides."""
         place = "xyz".find(dim) if dim else 0
         if name == "gpu.cluster_block_id":
-            return each_of(self._cluster[place], f"block {dim}")
+            return range_below(self._cluster[place], f"block {dim}")
         if name in ("gpu.block_id", "gpu.grid_dim") and self._grid is not None:
             count = self._grid[place]
-            return exactly(count) if name == "gpu.grid_dim" else each_of(count, f"block {dim}")
+            return exactly(count) if name == "gpu.grid_dim" else range_below(count, f"block {dim}")
         if self._block is None or name not in ("gpu.block_dim", "gpu.thread_id", "gpu.subgroup_id"):
             return IntegerRange(0, inf)
         x, y, z = self._block
@@ -218,40 +220,42 @@ class IntegerRanges:
         if context.warpgroups is not None and y == z == 1:
             first, end = context.warpgroups
             return IntegerRange(first * each, end * each - 1, True, True, _OF_THREAD)
-        return each_of(size, *_OF_THREAD)
+        return range_below(size, *_OF_THREAD)
 
-    def _trips(self, bounds: tuple[Polynomial, ...], context: RangeContext) -> IntegerRange:
+    def _trips_range(self, bounds: tuple[Polynomial, ...], context: RangeContext) -> IntegerRange:
         """Return the range of the number of a loop's iterations."""
-        lower, upper, step = (self._of(each, context) for each in bounds)
+        lower, upper, step = (self._range(each, context) for each in bounds)
         if step.low != step.high or step.low < 1:
             return IntegerRange(0, inf)
         by = int(step.low)
-        distance = self._of(bounds[1] - bounds[0], context)
+        distance = self._range(bounds[1] - bounds[0], context)
         low, high = (x if abs(x) == inf else -(-x // by) for x in (distance.low, distance.high))
         attained = lower.attained and upper.attained and are_independent([lower, upper])
         return IntegerRange(
             max(low, 0), max(high, 0), attained, False, lower.sources | upper.sources
         )
 
-    def _iteration(self, loop: Op, context: RangeContext) -> IntegerRange:
+    def _iteration_range(self, loop: Op, context: RangeContext) -> IntegerRange:
         """Return the range of the number of an iteration."""
-        trips = self._of(self._values.loop(loop).trips, context)
+        trips = self._range(self._values.loop(loop).trips, context)
         always = trips.attained and trips.low == trips.high
         high = max(trips.high - 1, 0)
         sources = frozenset({loop}) | trips.sources
         return IntegerRange(0, high, always, always, sources)
 
-    def _selected(self, operands: tuple[Polynomial, ...], context: RangeContext) -> IntegerRange:
+    def _select_range(
+        self, operands: tuple[Polynomial, ...], context: RangeContext
+    ) -> IntegerRange:
         condition, yes, no = operands
         if context.selects == _DEPTH:
-            return joined(self._of(yes, context), self._of(no, context))
+            return join(self._range(yes, context), self._range(no, context))
         inner = replace(context, selects=context.selects + 1)
-        return joined(
-            self._of(yes, self._where(inner, condition, True)),
-            self._of(no, self._where(inner, condition, False)),
+        return join(
+            self._range(yes, self._context_where(inner, condition, True)),
+            self._range(no, self._context_where(inner, condition, False)),
         )
 
-    def _of_value(self, value: Value, context: RangeContext) -> IntegerRange:
+    def _value_range(self, value: Value, context: RangeContext) -> IntegerRange:
         """Return the range of a value that no polynomial describes."""
         if isinstance(value.owner, ir.Block):
             return UNKNOWN
@@ -259,38 +263,40 @@ class IntegerRanges:
         if isinstance(op.opview, ProducerAcquireOp | ConsumerWaitOp):
             return IntegerRange(0, pipeline_of(op.opview).stages.value - 1)
         if op.name == "gpu.lane_id":
-            return each_of(_WARP, *_OF_THREAD)
+            return range_below(_WARP, *_OF_THREAD)
         if op.name == "gpu.shuffle" and value == op.results[0]:
             # It is the number of another thread, of which the facts need not hold.
             elsewhere = RangeContext(warpgroups=context.warpgroups)
-            return self._of(self._values.of(op.operands[0]), elsewhere)._replace(
+            return self._range(self._values.polynomial(op.operands[0]), elsewhere)._replace(
                 attained=False, dense=False
             )
         if op.name == "scf.if":
-            yields = [self._yielded(region.blocks[0], value, context) for region in op.regions]
-            return joined(*yields) if len(yields) == 2 else UNKNOWN
+            yields = [self._yield_range(region.blocks[0], value, context) for region in op.regions]
+            return join(*yields) if len(yields) == 2 else UNKNOWN
         return UNKNOWN
 
-    def _yielded(self, block: Block, result: Value, context: RangeContext) -> IntegerRange:
+    def _yield_range(self, block: Block, result: Value, context: RangeContext) -> IntegerRange:
         *_, terminator = block.operations
-        inside = self._within(block, context.carried)
-        return self._of(self._values.of(terminator.operands[result.result_number]), inside)
+        inside = self._context_in(block, context.carried)
+        return self._range(
+            self._values.polynomial(terminator.operands[result.result_number]), inside
+        )
 
-    def _carried(self, argument: Value, context: RangeContext) -> IntegerRange:
+    def _carried_range(self, argument: Value, context: RangeContext) -> IntegerRange:
         """Return the range of a number that a loop carries, by that of the first one and of what an
         iteration makes of it."""
         if argument in context.carried:
             return context.carried[argument]
         block = argument.owner
         loop = block.owner.operation
-        first = self._values.of(loop.operands[argument.arg_number + 2])
+        first = self._values.polynomial(loop.operands[argument.arg_number + 2])
         *_, terminator = block.operations
-        following = self._values.of(terminator.operands[argument.arg_number - 1])
-        outside = self._within(loop.block, context.carried)
-        start = found = after = self._of(first, outside)
+        following = self._values.polynomial(terminator.operands[argument.arg_number - 1])
+        outside = self._context_in(loop.block, context.carried)
+        start = found = after = self._range(first, outside)
         for iteration in range(_ITERATIONS + 2):
-            inside = self._within(block, {**context.carried, argument: found})
-            after = joined(start, self._of(following, inside))
+            inside = self._context_in(block, {**context.carried, argument: found})
+            after = join(start, self._range(following, inside))
             if after.is_within(found.low, found.high):
                 break
             found = after if iteration < _ITERATIONS else UNKNOWN
@@ -298,7 +304,7 @@ class IntegerRanges:
 
     # Contexts.
 
-    def _without_facts(self, op: Op) -> RangeContext:
+    def _context_without_facts(self, op: Op) -> RangeContext:
         """Return a context of an op in which no condition around it is known."""
         partition = next((o for o in ancestors_of(op) if isinstance(o.opview, PartitionOp)), None)
         if partition not in self._plain:
@@ -311,7 +317,7 @@ class IntegerRanges:
         *_, last = partition.regions[0].blocks[0].operations
         return None if self._block is None else warpgroups_of(last)
 
-    def _within(
+    def _context_in(
         self, block: Block, carried: dict[Value, IntegerRange] | None = None
     ) -> RangeContext:
         """Return what is known in a block.
@@ -326,30 +332,34 @@ class IntegerRanges:
         if op == self._function or op.block is None:
             context = RangeContext(carried=carried or {})
         else:
-            context = self._entered(op, block, self._within(op.block, carried))
+            context = self._block_context(op, block, self._context_in(op.block, carried))
         for assumption in self._assumptions.get(block, ()):
-            context = self._where(context, self._values.of(assumption.operands[0]), True)
+            context = self._context_where(
+                context, self._values.polynomial(assumption.operands[0]), True
+            )
         if not carried:
             self._contexts[block] = context
         return context
 
-    def _entered(self, op: Op, block: Block, outer: RangeContext) -> RangeContext:
+    def _block_context(self, op: Op, block: Block, outer: RangeContext) -> RangeContext:
         """Return what is known in a block of an op, by what is known at the op."""
         if op.name == "scf.if":
             holds = block == op.regions[0].blocks[0]
-            return self._where(outer, self._values.of(op.operands[0]), holds)
+            return self._context_where(outer, self._values.polynomial(op.operands[0]), holds)
         if op.name == "scf.for":
-            upper = self._values.of(op.operands[1])
-            below = upper - self._values.of(block.arguments[0]) - number(1)
-            return _with(outer, Facts((below,)))
+            upper = self._values.polynomial(op.operands[1])
+            below = upper - self._values.polynomial(block.arguments[0]) - number(1)
+            return _with_facts(outer, Facts((below,)))
         if isinstance(op.opview, PartitionOp):
             return replace(outer, warpgroups=self._warpgroups(op), known={})
         return outer
 
-    def _where(self, context: RangeContext, condition: Polynomial, holds: bool) -> RangeContext:
+    def _context_where(
+        self, context: RangeContext, condition: Polynomial, holds: bool
+    ) -> RangeContext:
         """Return what is known where a condition holds, too, or does not."""
         facts = facts_of(condition, holds, lambda each: self._is_natural(each, context))
-        return _with(context, facts)
+        return _with_facts(context, facts)
 
 
 def _modulus(value: Value) -> int | None:
@@ -360,5 +370,5 @@ def _modulus(value: Value) -> int | None:
     return constant_of(owner.operation.operands[1])
 
 
-def _with(context: RangeContext, facts: Facts) -> RangeContext:
+def _with_facts(context: RangeContext, facts: Facts) -> RangeContext:
     return replace(context, facts=context.facts.and_also(facts), known={})

@@ -46,12 +46,12 @@ def exactly(value: int) -> IntegerRange:
     return IntegerRange(value, value, attained=True, dense=True)
 
 
-def each_of(count: int, *sources: Hashable) -> IntegerRange:
+def range_below(count: int, *sources: Hashable) -> IntegerRange:
     """Return the range of an integer that is 0, 1, ..., count - 1 somewhere."""
     return IntegerRange(0, count - 1, attained=True, dense=True, sources=frozenset(sources))
 
 
-def scaled(factor: int, ranges: list[IntegerRange]) -> IntegerRange:
+def multiply(factor: int, ranges: list[IntegerRange]) -> IntegerRange:
     """Return the range of a product of a number and integers."""
     if not ranges:
         return exactly(factor)
@@ -69,7 +69,7 @@ def scaled(factor: int, ranges: list[IntegerRange]) -> IntegerRange:
     )
 
 
-def added(ranges: list[IntegerRange]) -> IntegerRange:
+def add(ranges: list[IntegerRange]) -> IntegerRange:
     """Return the range of a sum of integers."""
     moving = [each for each in ranges if each.low != each.high]
     return IntegerRange(
@@ -81,14 +81,14 @@ def added(ranges: list[IntegerRange]) -> IntegerRange:
     )
 
 
-def joined(x: IntegerRange, y: IntegerRange) -> IntegerRange:
+def join(x: IntegerRange, y: IntegerRange) -> IntegerRange:
     """Return the range of an integer that is one of two."""
     if x.is_empty or y.is_empty:
         return y if x.is_empty else x
     return IntegerRange(min(x.low, y.low), max(x.high, y.high), sources=x.sources | y.sources)
 
 
-def narrowed(x: IntegerRange, low: Bound, high: Bound) -> IntegerRange:
+def narrow(x: IntegerRange, low: Bound, high: Bound) -> IntegerRange:
     """Return the range of an integer that is known to be in two."""
     if low <= x.low and high >= x.high:
         return x
@@ -102,7 +102,7 @@ def are_independent(ranges: list[IntegerRange]) -> bool:
     )
 
 
-def computed(name: str, operands: list[IntegerRange]) -> IntegerRange:
+def compute_range(name: str, operands: list[IntegerRange]) -> IntegerRange:
     """Return the range of the result of an op of `arith`, by its name."""
     if any(each.is_empty for each in operands):
         return IntegerRange(0, -1)
@@ -186,7 +186,7 @@ def _or(x: IntegerRange, y: IntegerRange) -> tuple[Bound, Bound]:
     return 0, most if most == inf else (1 << int(most).bit_length()) - 1
 
 
-def _extended(x: IntegerRange) -> tuple[Bound, Bound]:
+def _extend(x: IntegerRange) -> tuple[Bound, Bound]:
     """Extend with the sign: an `i1` that is true becomes -1."""
     return (-1 if x.low >= 0 and x.high == 1 else x.low), x.high
 
@@ -236,6 +236,6 @@ _OPERATIONS: dict[str, Callable[..., tuple[Bound, Bound]]] = {
     "arith.shli": _shift_left,
     "arith.shrui": _shift_right,
     "arith.shrsi": _shift_right,
-    "arith.extsi": _extended,
+    "arith.extsi": _extend,
     "arith.cmpi": lambda *_: (0, 1),
 }

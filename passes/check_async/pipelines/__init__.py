@@ -33,7 +33,7 @@ def follow_pipelines(kernel: KernelAnalysis, findings: Findings) -> None:
         OpError: if what is found ends the search.
     """
     kernel.renew()
-    KernelWalker(kernel, findings).follow(kernel.ops.of(kernel.block))
+    KernelWalker(kernel, findings).follow(kernel.ops.ops_in(kernel.block))
     races = Races(kernel, findings)
     races.check_written()
     if not findings.remarks:

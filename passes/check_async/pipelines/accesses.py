@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....bindings.irtypes import Op, Value
 from ....dialect.effects import Access, Completion, Proxy, Scope
 from ....dialect.ops import ElectOp, FenceOp, LoadOp, WarpgroupBarrierOp, WarpSpecializeOp
-from ...order.needs import CLUSTER_BARRIER, Need, listed
+from ...order.needs import CLUSTER_BARRIER, Need, needs_text
 from ...order.report import label
 from ..polynomials import number
 from ..tile_slices import AxisSlice
@@ -81,7 +81,7 @@ class Accesses:
             else:
                 self._read(op, tile, by, state)
         if any(by is Reader.MMA for _, by in reads):
-            registers = map(_registers_of, self._kernel.registers.of(op))
+            registers = map(_registers_of, self._kernel.registers.writers_for(op))
             state.reads |= {PendingRead(op, each, Reader.MMA, 0) for each in registers}
         for tile, access in tiles:
             if access.writes and access.proxy is Proxy.GENERIC:
@@ -94,7 +94,7 @@ class Accesses:
         for read in self._kernel.in_order(state.reads):
             if read.rectangle.allocation == op and read.age is not None:
                 message = f"writes registers that the {label(read.op)} may still be reading"
-                fix = f"put {listed(read.missing)} between them"
+                fix = f"put {needs_text(read.missing)} between them"
                 order = MissingSync(read.op, tuple(read.missing))
                 self._findings.error(op, f"{message}; {fix}", state.certain, state, order)
 
@@ -341,7 +341,7 @@ class Accesses:
         message = (
             f"{verb} the {label(other.rectangle.allocation)} before the {label(other.op)} is over"
         )
-        fix = listed(needs) if needs else f"{Side.CONSUMER.wait_name} of its stage"
+        fix = needs_text(needs) if needs else f"{Side.CONSUMER.wait_name} of its stage"
         order = MissingSync(other.op, tuple(needs))
         if overlaps:
             message = f"{message}; put {fix} between them"
@@ -456,7 +456,7 @@ class OtherWarpgroups:
             return
         needs = self._needs_between(earlier, later, partition.warpgroups, state)
         order = MissingSync(earlier.op, needs, before=later.op)
-        reason = f"{reason}; put {listed(needs)} between them"
+        reason = f"{reason}; put {needs_text(needs)} between them"
         self._findings.remark(writes[0].op, reason, state, order)
 
     def _needs_between(

@@ -104,7 +104,7 @@ class Bases:
         return variable(free)
 
     def _symbol(self, slot: int) -> Symbol:
-        return self._values.symbols.of(("base", slot), lower_bound=0, by=f"base {slot}")
+        return self._values.symbols.symbol(("base", slot), lower_bound=0, by=f"base {slot}")
 
     def linear_forms(self, state: JointState, polynomial: Polynomial) -> list[Polynomial]:
         """Return a polynomial, and those in which bases that are known exactly are numbers; that is done
@@ -227,7 +227,7 @@ class Bases:
     def _replace_symbol(self, polynomial: Polynomial, symbol: Symbol, by: Polynomial) -> Polynomial:
         if not symbol.varies & polynomial.varies:
             return polynomial
-        result = self._values.replaced(polynomial, symbol, by)
+        result = self._values.substitute(polynomial, symbol, by)
         assert result is not None, "what is computed from a base is known for each number"
         return result
 

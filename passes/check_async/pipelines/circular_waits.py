@@ -65,15 +65,15 @@ def are_excluded(kernel: KernelAnalysis) -> bool:
     meet = any(x.kind is Opcode.BARRIER for code in kernel.use.codes for x in code.instructions)
     if events is None or meet:
         return False
-    held = kernel.recorded.taken | _held_together(kernel, events)
+    held = kernel.recorded.taken | _outstanding_together(kernel, events)
     taken: dict[CreatePipelineOp, set[Partition]] = {}
     for partition, (pipeline, _) in held:
         taken.setdefault(pipeline, set()).add(partition)
     if any(_may_hold_all(pipeline, held) for pipeline in taken):
         return False
-    if any(has_conflicting_turns(events, each) for each in {x.partition for x in events}):
+    if any(has_conflicting_rounds(events, each) for each in {x.partition for x in events}):
         return False
-    pipelines = _in_circles(taken)
+    pipelines = _pipelines_in_circles(taken)
     return not pipelines or _is_clocked(
         [e for e in events if e.pipeline_side.pipeline in pipelines], pipelines
     )
@@ -92,7 +92,7 @@ def _may_hold_all(
     )
 
 
-def _held_together(
+def _outstanding_together(
     kernel: KernelAnalysis, events: list[Event]
 ) -> dict[tuple[Partition, PipelineSide], int]:
     """Return the indices that all warpgroups of a partition hold where they together take another one."""
@@ -106,7 +106,7 @@ def _held_together(
     }
 
 
-def _in_circles(taken: dict[CreatePipelineOp, set[Partition]]) -> list[CreatePipelineOp]:
+def _pipelines_in_circles(taken: dict[CreatePipelineOp, set[Partition]]) -> list[CreatePipelineOp]:
     """Return the pipelines that connect partitions in circles, or are between such circles.
 
     Pipelines of one partition, and partitions of one pipeline, are removed until none is left.
@@ -175,7 +175,7 @@ def _is_feasible(bounds: list[_Bound]) -> bool:
     return False
 
 
-def has_conflicting_turns(events: list[Event], partition: Partition) -> bool:
+def has_conflicting_rounds(events: list[Event], partition: Partition) -> bool:
     """Whether the order of turns may not fit the pipelines that warpgroups of a partition take in turn.
 
     Args:
@@ -192,12 +192,12 @@ def has_conflicting_turns(events: list[Event], partition: Partition) -> bool:
         if event.pipeline_side not in event.turns:
             if any(0 < turn.taken < turn.chunk for turn in event.turns.values()):
                 return True
-        elif event.waits and not all(_fits(event, other) for other in event.turns):
+        elif event.waits and not all(_is_in_same_round(event, other) for other in event.turns):
             return True
     return False
 
 
-def _fits(event: Event, other: PipelineSide) -> bool:
+def _is_in_same_round(event: Event, other: PipelineSide) -> bool:
     """Return whether a wait is in the same turn as the other pipeline, or in the next one when that is
     over."""
     turn, others, ahead = event.turns[event.pipeline_side], event.turns[other], event.ahead[other]

@@ -66,7 +66,7 @@ def find_deadlock(
         return str(unknown)
     except _DeadlockError as deadlock:
         facts = PolynomialPrinter(values.function, values.symbols).facts(deadlock.known)
-        return _circle(codes, deadlock.blocked) + (f"; where {facts}" if facts else "")
+        return _cycle_text(codes, deadlock.blocked) + (f"; where {facts}" if facts else "")
     return ""
 
 
@@ -104,7 +104,7 @@ class _Schedule(JointRun):
         self, state: JointState, thread: int, instruction: PipelineInstruction
     ) -> ThreadState | None:
         now, kind = state.threads[thread], instruction.kind
-        if self._blocked(state, thread, instruction) is not None:
+        if self._blocked_thread(state, thread, instruction) is not None:
             return None
         if kind is Opcode.ARRIVE:
             assert instruction.side is not None
@@ -134,7 +134,7 @@ class _Schedule(JointRun):
     def normalize(self, state: JointState) -> JointState:
         """Return a state whose counts are relative to the least one of those that they wait for."""
         for place, kind in enumerate(_COUNTED):
-            for group in {tuple(self._together(x, kind)) for x in range(len(self.codes))}:
+            for group in {tuple(self._barrier_group(x, kind)) for x in range(len(self.codes))}:
                 least = min((state.threads[x].counts[place] for x in group), default=0)
                 for thread in group:
                     counts = [*state.threads[thread].counts]
@@ -147,26 +147,26 @@ class _Schedule(JointRun):
         for thread, now in enumerate(state.threads):
             instructions = self.codes[thread].instructions
             if now.position < len(instructions):
-                waits = self._blocked(state, thread, instructions[now.position])
+                waits = self._blocked_thread(state, thread, instructions[now.position])
                 assert waits is not None, "a thread that does not go on waits"
                 blocked.append(waits)
         if blocked:
             raise _DeadlockError(blocked, state.known)
 
-    def _blocked(
+    def _blocked_thread(
         self, state: JointState, thread: int, instruction: PipelineInstruction
     ) -> BlockedThread | None:
         """Return what a thread waits for at an instruction; None if it can go on."""
         if instruction.kind is Opcode.WAIT:
-            return self._without_stage(state, thread, instruction)
+            return self._wait_for_stage(state, thread, instruction)
         others: list[int] = []
         if instruction.kind is Opcode.ORDER_WAIT:
-            others = self._before_turn(state, thread)
+            others = self._warpgroup_before(state, thread)
         elif instruction.kind in (Opcode.BARRIER, Opcode.CLUSTER_BARRIER):
-            others = self._not_there(state, thread, instruction)
+            others = self._absent_threads(state, thread, instruction)
         return BlockedThread(thread, instruction, None, others[0]) if others else None
 
-    def _without_stage(
+    def _wait_for_stage(
         self, state: JointState, thread: int, instruction: PipelineInstruction
     ) -> BlockedThread | None:
         assert instruction.side is not None
@@ -182,7 +182,7 @@ class _Schedule(JointRun):
                 return BlockedThread(thread, instruction, plain, by)
         return None
 
-    def _before_turn(self, state: JointState, thread: int) -> list[int]:
+    def _warpgroup_before(self, state: JointState, thread: int) -> list[int]:
         """Return the warpgroup whose turn comes before that of a thread, if it is not over."""
         group = self._warpgroups(thread)
         place = group.index(thread)
@@ -190,14 +190,14 @@ class _Schedule(JointRun):
         is_over = before >= own + (place > 0)
         return [] if is_over or len(group) == 1 else [group[place - 1]]
 
-    def _not_there(
+    def _absent_threads(
         self, state: JointState, thread: int, instruction: PipelineInstruction
     ) -> list[int]:
         """Return the threads that have not come to where a thread meets them."""
-        group, now = self._together(thread, instruction.kind), state.threads[thread]
-        return [x for x in group if not self._is_there(state.threads[x], x, now, instruction)]
+        group, now = self._barrier_group(thread, instruction.kind), state.threads[thread]
+        return [x for x in group if not self._has_arrived(state.threads[x], x, now, instruction)]
 
-    def _is_there(
+    def _has_arrived(
         self, other: ThreadState, thread: int, now: ThreadState, instruction: PipelineInstruction
     ) -> bool:
         place = _COUNTED.index(instruction.kind)
@@ -207,10 +207,10 @@ class _Schedule(JointRun):
         kind = instructions[other.position].kind if other.position < len(instructions) else None
         return kind is instruction.kind
 
-    def _together(self, thread: int, kind: Opcode) -> list[int]:
+    def _barrier_group(self, thread: int, kind: Opcode) -> list[int]:
         """Return the threads that wait for each other at an instruction of a kind, as a thread does."""
         if kind is Opcode.CLUSTER_BARRIER:
-            return [x for x, code in enumerate(self.codes) if _meets_all(code)]
+            return [x for x, code in enumerate(self.codes) if _has_cluster_barrier(code)]
         return self._warpgroups(thread)
 
     def _warpgroups(self, thread: int) -> list[int]:
@@ -219,11 +219,11 @@ class _Schedule(JointRun):
         return [x for x, code in enumerate(self.codes) if code.partition is partition]
 
 
-def _meets_all(code: ThreadProgram) -> bool:
+def _has_cluster_barrier(code: ThreadProgram) -> bool:
     return any(x.kind is Opcode.CLUSTER_BARRIER for x in code.instructions)
 
 
-def _circle(codes: list[ThreadProgram], blocked: list[BlockedThread]) -> str:
+def _cycle_text(codes: list[ThreadProgram], blocked: list[BlockedThread]) -> str:
     """Return who waits for whom, beginning with a thread that is in the circle, if there is one."""
     by_thread = {each.thread: each for each in blocked}
     first = blocked[0]
@@ -234,16 +234,16 @@ def _circle(codes: list[ThreadProgram], blocked: list[BlockedThread]) -> str:
     while each is not None and each not in waits:
         waits.append(each)
         each = by_thread.get(each.by)
-    sentences = [_wait(codes, each) for each in waits]
+    sentences = [_wait_text(codes, each) for each in waits]
     if each is None:
-        sentences.append(f"{_name(codes, waits[-1].by)} ends before that")
+        sentences.append(f"{_thread_name(codes, waits[-1].by)} ends before that")
     return "; ".join(sentences)
 
 
-def _wait(codes: list[ThreadProgram], blocked: BlockedThread) -> str:
+def _wait_text(codes: list[ThreadProgram], blocked: BlockedThread) -> str:
     """Return what a thread waits for."""
-    waits = f"{_name(codes, blocked.thread)} waits at the {label(blocked.instruction.op)}"
-    by, side = _name(codes, blocked.by), blocked.instruction.side
+    waits = f"{_thread_name(codes, blocked.thread)} waits at the {label(blocked.instruction.op)}"
+    by, side = _thread_name(codes, blocked.by), blocked.instruction.side
     if side is None or blocked.pipeline_index is None:
         return f"{waits} for {by}"
     index = blocked.pipeline_index.constant
@@ -254,7 +254,7 @@ def _wait(codes: list[ThreadProgram], blocked: BlockedThread) -> str:
     return f"{waits} for {which} of the {label(side.pipeline)}, which {by} {arrives} later"
 
 
-def _name(codes: list[ThreadProgram], thread: int) -> str:
+def _thread_name(codes: list[ThreadProgram], thread: int) -> str:
     partition, warpgroup, _ = codes[thread]
     of = "" if warpgroup is None else f"warpgroup {warpgroup} of "
     return f"{of}the {label(partition.op)}"

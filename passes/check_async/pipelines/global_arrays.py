@@ -125,7 +125,7 @@ def _extents(window: Value, values: SymbolicValues) -> list[AxisSlice]:
     for start, size, step in zip(
         *(owner.attributes[f"static_{of}"] for of in ("offsets", "sizes", "strides")), strict=True
     ):
-        known: Polynomial = values.of(next(starts)) if start == offset else number(start)
+        known: Polynomial = values.polynomial(next(starts)) if start == offset else number(start)
         # A size that is not known overlaps with all.
         extents.append(AxisSlice(known if dynamic != size and step == 1 else None, size, size + 1))
     return extents

@@ -113,7 +113,7 @@ class InstructionBuilder:
         self._ops = ops
         self._has: dict[Op, bool] = {}
 
-    def of(self, ops: list[Op]) -> list[PipelineInstruction]:
+    def build(self, ops: list[Op]) -> list[PipelineInstruction]:
         """Return the instructions of some ops, those of a partition for example."""
         code: list[PipelineInstruction] = []
         self._append(code, ops, ())
@@ -132,7 +132,7 @@ class InstructionBuilder:
                 code.append(PipelineInstruction(Opcode.ENTER, op, inner))
                 head = len(code)
                 code.append(PipelineInstruction(Opcode.LOOP, op, inner))
-                self._append(code, self._ops.within(op), inner)
+                self._append(code, self._ops.body(op), inner)
                 code.append(PipelineInstruction(Opcode.NEXT, op, inner, target=head))
                 code[head] = code[head]._replace(target=len(code))
             elif op.name == "scf.if":
@@ -166,7 +166,7 @@ class InstructionBuilder:
         code[jump] = code[jump]._replace(target=len(code))
 
     def _bodies(self, op: Op) -> Iterator[list[Op]]:
-        return (self._ops.of(region.blocks[0]) for region in op.regions if len(region.blocks))
+        return (self._ops.ops_in(region.blocks[0]) for region in op.regions if len(region.blocks))
 
     def _has_any(self, op: Op) -> bool:
         """Whether an op holds instructions."""
@@ -205,7 +205,7 @@ def codes_of(
     """
     instructions, codes, turns = InstructionBuilder(ops), [], {}
     for partition, body in bodies:
-        code = ThreadProgram(partition, None, instructions.of(body))
+        code = ThreadProgram(partition, None, instructions.build(body))
         own = {(partition, side): each for side, each in _turns_of(code, values).items()}
         turns |= own
         alone = not own and not any(x.kind is Opcode.ORDER_WAIT for x in code.instructions)
@@ -223,7 +223,7 @@ def _turns_of(code: ThreadProgram, values: SymbolicValues) -> dict[PipelineSide,
     first = {}
     for instruction in code.instructions:
         if instruction.kind is Opcode.WAIT:
-            first.setdefault(instruction.side, values.of(instruction.op.index))
+            first.setdefault(instruction.side, values.polynomial(instruction.op.index))
     for side, index in first.items():
         split = index.split(symbol)
         if side.side is Side.CONSUMER and split is not None and split[0] > 0:

@@ -303,7 +303,7 @@ class JointRun(ABC):
         Raises:
             UnknownError: if it is not known.
         """
-        return self._evaluation.of(thread, instruction, value, counters)
+        return self._evaluation.evaluate(thread, instruction, value, counters)
 
     def exactly(self, state: JointState, polynomial: Polynomial) -> int | None:
         """Return the number that a polynomial is; None if not known."""
@@ -373,7 +373,7 @@ class IterationEvaluator:
         self._values = values
         self._evaluated: dict[tuple[int, int, Polynomial, Counters], Polynomial | None] = {}
 
-    def of(
+    def evaluate(
         self, thread: int, instruction: PipelineInstruction, value: Value, counters: Counters
     ) -> Polynomial:
         """Return an integer at an instruction, in some iterations of the loops around it.
@@ -381,7 +381,7 @@ class IterationEvaluator:
         Raises:
             UnknownError: if it is not known.
         """
-        return self._at(thread, self._values.of(value), instruction, counters)
+        return self._in_iterations(thread, self._values.polynomial(value), instruction, counters)
 
     def trips(self, thread: int, loop: PipelineInstruction, outer: Counters) -> Polynomial:
         """Return how many iterations a loop has, less than none is none, in some of those around it.
@@ -392,7 +392,7 @@ class IterationEvaluator:
         known = self._values.loop(loop.op)
         lower, upper, step = known.bounds
         bound = upper - lower if step.constant == 1 else known.trips
-        return self._at(thread, bound, loop, outer)
+        return self._in_iterations(thread, bound, loop, outer)
 
     def distance(
         self, thread: int, loop: PipelineInstruction, counters: Counters
@@ -404,12 +404,12 @@ class IterationEvaluator:
             return None
         outer, counter = counters[:-1], counters[-1]
         try:
-            ends = [self._at(thread, each, loop, outer) for each in (lower, upper, step)]
+            ends = [self._in_iterations(thread, each, loop, outer) for each in (lower, upper, step)]
         except UnknownError:
             return None
         return ends[1] - ends[0] - counter * ends[2]
 
-    def _at(
+    def _in_iterations(
         self,
         thread: int,
         polynomial: Polynomial,
@@ -452,8 +452,8 @@ class IterationEvaluator:
         result: Polynomial | None = polynomial
         partition, warpgroup, _ = self._codes[thread]
         if warpgroup is not None and partition.symbol is not None:
-            result = self._values.replaced(polynomial, partition.symbol, number(warpgroup))
+            result = self._values.substitute(polynomial, partition.symbol, number(warpgroup))
         for loop, counter in zip(loops, counters, strict=True):
             if result is not None:
-                result = self._values.replaced(result, self._values.loop(loop).count, counter)
+                result = self._values.substitute(result, self._values.loop(loop).count, counter)
         return None if result is None or result.varies & {*map(OpIdentity.of, loops)} else result

@@ -108,16 +108,16 @@ class OpTable:
         self._stage_indices: dict[Op, tuple[Value, ...]] = {}
         self._effective = tuple(op for op in Smem.operations if op in _DIVISIONS or has_effect(op))
 
-    def of(self, block: Block) -> list[Op]:
+    def ops_in(self, block: Block) -> list[Op]:
         """Return the ops of a block, those of the dialect as op views."""
         if block not in self._blocks:
             views = block.operations
             self._blocks[block] = [op if isinstance(op, SmemOp) else op.operation for op in views]
         return self._blocks[block]
 
-    def within(self, op: Op) -> list[Op]:
+    def body(self, op: Op) -> list[Op]:
         """Return the ops of an op's only region, which has one block."""
-        return self.of(op.regions[0].blocks[0])
+        return self.ops_in(op.regions[0].blocks[0])
 
     def tiles(self, op: Op) -> list[Accessed]:
         """Return the tiles that an op accesses, and how."""

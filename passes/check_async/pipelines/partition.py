@@ -76,7 +76,7 @@ class ActiveThreads:
         return tuple(self.first.values())
 
     @contextmanager
-    def elected(self, scope: str) -> Iterator[None]:
+    def elect(self, scope: str) -> Iterator[None]:
         """Restrict execution to one thread of each warpgroup, or of the CTA, inside the context."""
         self.scope = scope
         try:
@@ -85,7 +85,7 @@ class ActiveThreads:
             self.scope = ""
 
     @contextmanager
-    def chosen(self) -> Iterator[None]:
+    def select_warpgroups(self) -> Iterator[None]:
         """Restrict execution to some of the partition's warpgroups inside the context."""
         before, self.apart = self.apart, self.apart or self.partition.warpgroups != 1
         try:
@@ -103,7 +103,7 @@ class ActiveThreads:
             self.depth -= 1
 
     @contextmanager
-    def controlled_by(self, values: Iterable[Polynomial]) -> Iterator[None]:
+    def control(self, values: Iterable[Polynomial]) -> Iterator[None]:
         """Execute ops as often as these values say, which may differ between the CTAs of the cluster."""
         before, self.alike = self.alike, self.alike and all(x.same_in_cluster for x in values)
         try:

@@ -130,8 +130,8 @@ class PipelineCounts:
             if loads and end.known.bounds(emptied.following - committed).exact != 0:
                 more = "may load more stages of it than are waited for"
                 self._findings.remark(pipeline, f"the {label(producer.op)} {more}")
-        self._at_most(pipeline, waited, ("waited for", "committed"))
-        self._at_most(pipeline, acquired, ("acquired", "released or initially empty"))
+        self._check_at_most(pipeline, waited, ("waited for", "committed"))
+        self._check_at_most(pipeline, acquired, ("acquired", "released or initially empty"))
 
     def _excess(self, one: Polynomial, other: Polynomial, end: RunEnd) -> _Excess:
         """Return by how much one number is larger than another at the end of some runs."""
@@ -139,7 +139,7 @@ class PipelineCounts:
 
     def _in_words(self, numbers: tuple[Polynomial, Polynomial]) -> str:
         """Return two numbers as the end of a clause; empty if there are no words for them."""
-        words = [self._description.of(each) for each in numbers]
+        words = [self._description.text(each) for each in numbers]
         return "" if None in words else f": {words[0]} and {words[1]}"
 
     def _both_sides(
@@ -153,12 +153,14 @@ class PipelineCounts:
             threads = [x for x, code in enumerate(self._kernel.use.codes) if code.partition in both]
             for end in self._kernel.ranks.ends(threads):
                 filled, emptied = (
-                    (partition, self._taken(end, partition, side))
+                    (partition, self._final_indices(end, partition, side))
                     for partition, side in zip(both, sides, strict=True)
                 )
                 yield end, filled, emptied
 
-    def _taken(self, end: RunEnd, partition: Partition, side: PipelineSide) -> FinalIndices | None:
+    def _final_indices(
+        self, end: RunEnd, partition: Partition, side: PipelineSide
+    ) -> FinalIndices | None:
         """Return what the warpgroups of a partition have taken together at an end; None if not known."""
         codes, turns = self._kernel.use.codes, self._kernel.use.turns.get((partition, side))
         taken = [
@@ -173,7 +175,7 @@ class PipelineCounts:
                     return None
         return taken[-1] if taken else None
 
-    def _at_most(
+    def _check_at_most(
         self, pipeline: CreatePipelineOp, found: list[_Excess], names: tuple[str, str]
     ) -> None:
         """Check that no number of indices is larger than another; `names` say of which indices."""
@@ -269,7 +271,7 @@ class ClusterBarriers:
         (_, filled), (consumer, emptied) = filling, emptying
         held = filled.held(PipelineSide(pipeline, Side.PRODUCER))
         held += emptied.held(PipelineSide(pipeline, Side.CONSUMER))
-        if held or not self._kernel.ranks.are_level(pipeline, filled.epoch):
+        if held or not self._kernel.ranks.are_balanced(pipeline, filled.epoch):
             reason = (
                 f"it is not known whether the {label(consumer.op)} has released all stages that are "
                 "committed before a barrier of the cluster"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....bindings.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, ElectOp, FenceOp, WarpgroupBarrierOp
-from ...order.needs import Need, listed
+from ...order.needs import Need, needs_text
 from ...order.report import label
 from .findings import Findings, MissingSync
 from .kernel import Arrival, KernelAnalysis, PartitionRecord
@@ -93,7 +93,7 @@ class PipelineIndices:
             # Indices that are 2 * stages apart have the same stage and the same phase parity.
             differs = ahead % (2 * stages_of(pipeline)) != 0
             self._findings.error(op, message, state.certain and differs, state)
-        elif ahead == 0 and self._ranks.begins_turn(op):
+        elif ahead == 0 and self._ranks.begins_chunk(op):
             self._check_phase(op, state)
         return ahead is None or ahead >= 0
 
@@ -125,7 +125,7 @@ class PipelineIndices:
         pipeline, side = pipeline_side_of(op)
         if PipelineSide(pipeline, side.other) not in self._pipeline_sides:
             return
-        ahead = self._ranks.arrived(op, self._threads.iteration)
+        ahead = self._ranks.arrivals_by_itself(op, self._threads.iteration)
         if ahead is None:
             reason = f"it is not known whether its stage is {side.other.arrived}"
             self._findings.remark(op, self._on_runs(reason, op), state)
@@ -168,7 +168,7 @@ class PipelineIndices:
             self._threads.partition,
             op,
             pipeline_side,
-            self._kernel.values.of(op.index).constant,
+            self._kernel.values.polynomial(op.index).constant,
             lag,
             count,
             written,
@@ -181,7 +181,7 @@ class PipelineIndices:
         """Return how many indices were taken since, and including, an arrival's; None if not held."""
         pipeline_side = _, side = pipeline_side_of(op)
         if (
-            without_wait := self._ranks.taken_without_wait(op, self._threads.iteration)
+            without_wait := self._ranks.indices_without_wait(op, self._threads.iteration)
         ) is not None:
             # The stages of the first indices are empty: they need not be acquired.
             state.pipelines[pipeline_side] = state.held(pipeline_side) + without_wait
@@ -207,7 +207,7 @@ class PipelineIndices:
 
     def _on_runs(self, reason: str, op: Op, certain: bool = False) -> str:
         """Return a reason with the runs on which the index of an op is not known, if not on all."""
-        runs = "" if certain else self._ranks.doubtful_runs(op)
+        runs = "" if certain else self._ranks.unknown_runs(op)
         return f"{reason} {runs}".rstrip()
 
     def _check_complete(
@@ -260,7 +260,7 @@ class PipelineIndices:
     ) -> None:
         arrives = pipeline_side_of(op).side.arrives
         message = f"{arrives} a stage that may still be {verb} by the {label(access.op)}"
-        fix = f"put {listed(needs)} between them"
+        fix = f"put {needs_text(needs)} between them"
         order = MissingSync(access.op, tuple(needs))
         self._findings.error(op, f"{message}; {fix}", state.certain, state, order)
 

@@ -55,7 +55,7 @@ class RunEnd(NamedTuple):
     certain: bool
 
 
-def ends_together(ends_of_each: Sequence[Sequence[RunEnd]]) -> Iterator[RunEnd]:
+def join_ends(ends_of_each: Sequence[Sequence[RunEnd]]) -> Iterator[RunEnd]:
     """Yield what several threads have taken together at the end of some runs.
 
     Args:
@@ -151,11 +151,11 @@ class RelativeIndices(JointRun):
         self._turns = turns
         self._sides = [list(dict.fromkeys(_sides_of(code.instructions))) for code in codes]
         self._seen: dict[_Key, set[int | None]] = {}
-        self._begins_turn: set[int] = set()
+        self._begins_chunk: set[int] = set()
         self._initial: set[tuple[int, Iteration]] = set()
         #: The ops of threads of which not all iterations are known, with the reason.
         self._unknown: dict[int, str] = {}
-        self._doubtful: dict[Hashable, UnknownIndex] = {}
+        self._unknown_indices: dict[Hashable, UnknownIndex] = {}
         self._least: dict[tuple[int, Iteration, Value], int | None] = {}
         self._ends: dict[int, list[RunEnd]] = {}
         self._together: dict[tuple[int, ...], list[RunEnd]] = {}
@@ -173,31 +173,31 @@ class RelativeIndices(JointRun):
     def ahead(self, op: Op, iteration: Iteration) -> int | None:
         """Return how many indices a wait skips: its own minus the next one; None if that is not one
         number."""
-        return self._only(("ahead", op_address(op), iteration))
+        return self._unique(("ahead", op_address(op), iteration))
 
     def is_initial(self, op: Op, iteration: Iteration) -> bool:
         """Whether a producer takes the index of a wait without those before: their stages are empty."""
         return (op_address(op), iteration) in self._initial
 
-    def begins_turn(self, op: Op) -> bool:
+    def begins_chunk(self, op: Op) -> bool:
         """Whether a wait is the first one of a warpgroup's turn."""
-        return op_address(op) in self._begins_turn
+        return op_address(op) in self._begins_chunk
 
-    def taken_without_wait(self, op: Op, iteration: Iteration) -> int | None:
+    def indices_without_wait(self, op: Op, iteration: Iteration) -> int | None:
         """Return how many indices a producer takes by an arrival, which it has not acquired; None if it
         has."""
-        return self._only(("taken", op_address(op), iteration))
+        return self._unique(("taken", op_address(op), iteration))
 
     def lag(self, op: Op, iteration: Iteration) -> int | None:
         """Return how many indices were taken since, and including, that of an arrival."""
-        return self._only(("lag", op_address(op), iteration))
+        return self._unique(("lag", op_address(op), iteration))
 
-    def doubtful_runs(self, op: Op) -> str:
+    def unknown_runs(self, op: Op) -> str:
         """Return on which runs it is not known which index an op takes, or why, as a clause; empty if
         there are no words for that."""
         if op_address(op) in self._unknown:
             return f"({self._unknown[op_address(op)]})"
-        doubt = self._doubtful.get(op_address(op))
+        doubt = self._unknown_indices.get(op_address(op))
         if doubt is None:
             return ""
         description = PolynomialPrinter(self.values.function, self.values.symbols)
@@ -206,20 +206,20 @@ class RelativeIndices(JointRun):
     def lag_of(self, op: Op, index: Value, side: PipelineSide, iteration: Iteration) -> int | None:
         """Return how many indices of a pipeline side were taken since, and including, one that an op
         uses."""
-        return self._only(("use", op_address(op), iteration, index, side))
+        return self._unique(("use", op_address(op), iteration, index, side))
 
     def least(self, op: Op, index: Value, iteration: Iteration) -> int | None:
         """Return a number that an index which an op uses is not below; None if none is known."""
         return self._least.get((op_address(op), iteration, index))
 
-    def arrived(self, op: Op, iteration: Iteration) -> int | None:
+    def arrivals_by_itself(self, op: Op, iteration: Iteration) -> int | None:
         """Return how many indices the thread of a wait has passed on itself, on the other side, since the
         one that the wait needs; the least number of all runs."""
         seen = self._seen.get(("arrived", op_address(op), iteration), set())
         known = [number for number in seen if number is not None]
         return min(known) if len(known) == len(seen) > 0 and self._is_known(op) else None
 
-    def are_level(self, pipeline: CreatePipelineOp, barrier: int) -> bool:
+    def are_balanced(self, pipeline: CreatePipelineOp, barrier: int) -> bool:
         """Whether all on both sides have taken as many indices of a pipeline at a barrier of the cluster.
 
         Args:
@@ -261,10 +261,10 @@ class RelativeIndices(JointRun):
         """Return what threads have taken together at the end of some runs."""
         key = tuple(threads)
         if key not in self._together:
-            self._together[key] = [*ends_together([self._ends[thread] for thread in threads])]
+            self._together[key] = [*join_ends([self._ends[thread] for thread in threads])]
         return self._together[key]
 
-    def _only(self, key: _Key) -> int | None:
+    def _unique(self, key: _Key) -> int | None:
         """Return the number that was seen in all runs."""
         seen = self._seen.get(key, set())
         unknown = self.failure or key[1] in self._unknown or len(seen) != 1
@@ -280,7 +280,9 @@ class RelativeIndices(JointRun):
         exact, seen = self.exactly(state, polynomial), self._seen.setdefault(key, set())
         is_held = held is None or exact is None or 1 <= exact <= held
         if exact is None or seen - {exact} or not is_held:
-            self._doubtful.setdefault(key[1], UnknownIndex(polynomial, state.known.copy(), held))
+            self._unknown_indices.setdefault(
+                key[1], UnknownIndex(polynomial, state.known.copy(), held)
+            )
         seen.add(exact)
         return exact
 
@@ -356,12 +358,12 @@ class RelativeIndices(JointRun):
         now, op = state.threads[thread], instruction.op
         side, place, iteration, index = self._request(state, thread, instruction)
         held, in_turn = _counts(now, place)
-        self._note_own(state, thread, instruction, index)
+        self._note_arrivals(state, thread, instruction, index)
         turns = self._turns.get((self.codes[thread].partition, side))
         skipped = number(0)
         if turns and in_turn == turns.chunk:
             skipped, in_turn = number(turns.others), 0
-            self._begins_turn.add(op_address(op))
+            self._begins_chunk.add(op_address(op))
         ahead = self._note(
             ("ahead", op_address(op), iteration), index - now.indices[place] - skipped, state
         )
@@ -401,7 +403,7 @@ class RelativeIndices(JointRun):
         if event not in self._events[thread]:
             self._events[thread].append(event)
 
-    def _note_own(
+    def _note_arrivals(
         self, state: JointState, thread: int, instruction: PipelineInstruction, index: Polynomial
     ) -> None:
         """Note what the thread has passed on itself of what it waits for."""
@@ -425,7 +427,7 @@ class RelativeIndices(JointRun):
         now, op = state.threads[thread], instruction.op
         side, place, iteration, index = self._request(state, thread, instruction)
         (held, in_turn), following = _counts(now, place), None
-        constant = self.values.of(op.index).constant
+        constant = self.values.polynomial(op.index).constant
         if constant is not None and _is_empty(constant + 1, side):
             # The stages of the first indices are empty: they need not be acquired.
             ahead = self.exactly(state, index - now.indices[place])

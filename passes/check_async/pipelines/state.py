@@ -111,7 +111,7 @@ class TileRectangle(NamedTuple):
     def of_warpgroup(self, values: SymbolicValues, symbol: Symbol, warpgroup: int) -> TileRectangle:
         """Return the rectangle of one warpgroup of a partition, whose numbers are a symbol."""
         starts = (
-            None if e.start is None else values.replaced(e.start, symbol, number(warpgroup))
+            None if e.start is None else values.substitute(e.start, symbol, number(warpgroup))
             for e in self.extents
         )
         pairs = zip(self.extents, starts, strict=True)
@@ -151,7 +151,7 @@ class TileRectangle(NamedTuple):
             return outside
         before = count.polynomial - number(1)
         extents = (
-            e if e.start is None else e._replace(start=values.replaced(e.start, count, before))
+            e if e.start is None else e._replace(start=values.substitute(e.start, count, before))
             for e in self.extents
         )
         return self._replace(extents=tuple(extents), past=self.past + 1)

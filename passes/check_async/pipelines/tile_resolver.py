@@ -133,7 +133,10 @@ class TileResolver:
     ) -> _StageOrigin:
         """Return the held pipeline index whose remainder by the tile's stages is the stage."""
         index = index_of(stage)
-        if index is None or self._kernel.values.of(stage.owner.operands[1]).constant != stages:
+        if (
+            index is None
+            or self._kernel.values.polynomial(stage.owner.operands[1]).constant != stages
+        ):
             return _StageOrigin()
         loads = self._kernel.loaded.get(allocation)
         if loads is None and allocation not in self._kernel.exchanged:

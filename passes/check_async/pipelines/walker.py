@@ -13,7 +13,7 @@ from ....ir.op_address import OpIdentity
 from ....ir.walk import holds, walk
 from ....layout.fragments import WARPGROUP
 from ...order.effects import has_effect, is_harmless
-from ...order.needs import CTA_BARRIER, Need, listed
+from ...order.needs import CTA_BARRIER, Need, needs_text
 from ...order.report import label
 from ..assumptions import assume_all
 from ..intervals import Intervals
@@ -65,11 +65,11 @@ class KernelWalker:
             own = op.warpgroups.value
             symbol = kernel.values.warpgroup(op)
             partition = Partition(op, own, own == self._count, first == 0, symbol)
-            bodies += self._divide(partition, kernel.ops.within(op))
+            bodies += self._divide(partition, kernel.ops.body(op))
             first += own
         sides = any(kernel.ops.pipeline_sides(op) for op in ops[:position])
         for op in conditions:
-            kernel.known.assume_condition(kernel.values.of(op.operands[0]), True)
+            kernel.known.assume_condition(kernel.values.polynomial(op.operands[0]), True)
         assume_all(ops[:position], kernel.values, kernel.known)
         kernel.set_bodies([*([before] if sides else []), *bodies])
         walker = PartitionWalker(kernel, *before, self._findings, kernel.recorded, always)
@@ -77,7 +77,7 @@ class KernelWalker:
         for op, state in product(conditions, states):
             # All CTAs of a cluster come to its barriers.
             meets = any(is_cluster_barrier(x.operation) for x in walk(op))
-            condition = (kernel.values.of(op.operands[0]),)
+            condition = (kernel.values.polynomial(op.operands[0]),)
             walker.is_uniform(op, "its condition is", condition, state, in_cluster=meets)
         for op in ops[position + 1 :]:
             if kernel.ops.is_followed(op):
@@ -90,7 +90,7 @@ class KernelWalker:
             reads = (read for read in state.reads if not read.past_barrier)
             for access in (*kernel.in_order(state.writes), *kernel.in_order(reads)):
                 order = MissingSync(access.op, _missing(access))
-                missing = listed(order.needs)
+                missing = needs_text(order.needs)
                 reason = (
                     f"no barrier comes after the {label(access.op)}; put {missing} between them"
                 )
@@ -103,7 +103,7 @@ class KernelWalker:
         for position, op in enumerate(ops):
             is_branch = op.name == "scf.if" and holds(op, WarpSpecializeOp)
             if is_branch and len(op.regions[1].blocks) == 0:
-                inner, branches = self._unwrap(known.of(op.regions[0].blocks[0]))
+                inner, branches = self._unwrap(known.ops_in(op.regions[0].blocks[0]))
                 return [*ops[:position], *inner, *ops[position + 1 :]], [op, *branches]
         return ops, []
 
@@ -209,13 +209,13 @@ class PartitionWalker:
         """Return the states after the ops of a block."""
         forked, states = state.forked, [state]
         for op in ops:
-            states = self._limited(op, [end for each in states for end in self._op(op, each)])
+            states = self._limit_paths(op, [end for each in states for end in self._op(op, each)])
             if len(states) == 1:
                 states[0].forked = forked
         return states
 
-    def _limited(self, op: Op, states: list[PartitionState]) -> list[PartitionState]:
-        states = _distinct(states)
+    def _limit_paths(self, op: Op, states: list[PartitionState]) -> list[PartitionState]:
+        states = _unique_states(states)
         if len(states) > _PATHS:
             self._findings.remark(op, "it is reached on too many paths", states[0])
             return states[:1]
@@ -276,7 +276,7 @@ class PartitionWalker:
 
     def _inside(self, op: Op, state: PartitionState) -> list[PartitionState]:
         if isinstance(op, MapOp):
-            return self._block(self._kernel.ops.within(op), state)
+            return self._block(self._kernel.ops.body(op), state)
         if isinstance(op, ElectOp):
             return self._elect(op, state)
         if op.name == "scf.if":
@@ -299,8 +299,8 @@ class PartitionWalker:
                 reason += '; elect in a partition of one warpgroup, or with scope = "warpgroup"'
             self._findings.remark(op, reason, state)
             return [state]
-        with self._threads.elected(scope):
-            return self._block(self._kernel.ops.within(op), state)
+        with self._threads.elect(scope):
+            return self._block(self._kernel.ops.body(op), state)
 
     def is_uniform(
         self,
@@ -330,18 +330,18 @@ class PartitionWalker:
         return False
 
     def _if(self, op: Op, state: PartitionState) -> list[PartitionState]:
-        condition = self._kernel.values.of(op.operands[0])
+        condition = self._kernel.values.polynomial(op.operands[0])
         blocks = [region.blocks[0] for region in op.regions if len(region.blocks)]
-        then, otherwise = (*map(self._kernel.ops.of, blocks), [])[:2]
+        then, otherwise = (*map(self._kernel.ops.ops_in, blocks), [])[:2]
         branches = then, otherwise
         if (holds := self._decide(condition)) is not None:
             return self._block(branches[0 if holds else 1], state)
         if self._is_by_warpgroup(op, condition):
-            with self._threads.chosen(), self._threads.controlled_by([condition]):
+            with self._threads.select_warpgroups(), self._threads.control([condition]):
                 return self._either_by_warpgroup(branches, state)
         if not self.is_uniform(op, "its condition is", (condition,), state):
             return [state]
-        with self._threads.controlled_by([condition]):
+        with self._threads.control([condition]):
             return self._either(branches, state)
 
     def _decide(self, condition: Polynomial) -> bool | None:
@@ -349,7 +349,7 @@ class PartitionWalker:
         for loop, is_first in self._threads.first.items():
             count = self._kernel.values.loop(loop).count
             iteration = number(0) if is_first else variable(count) + number(1)
-            replaced = self._kernel.values.replaced(condition, count, iteration)
+            replaced = self._kernel.values.substitute(condition, count, iteration)
             condition = condition if replaced is None else replaced
         return self._known.decide(condition)
 
@@ -357,8 +357,8 @@ class PartitionWalker:
         self, branches: tuple[list[Op], list[Op]], state: PartitionState
     ) -> list[PartitionState]:
         """Return the states after one of several branches."""
-        ends = _distinct([end for ops in branches for end in self._block(ops, state.copy())])
-        return _forked(ends)
+        ends = _unique_states([end for ops in branches for end in self._block(ops, state.copy())])
+        return _mark_forked(ends)
 
     def _either_by_warpgroup(
         self, branches: tuple[list[Op], list[Op]], state: PartitionState
@@ -367,7 +367,7 @@ class PartitionWalker:
         ends = [self._block(ops, state.copy()) for ops in branches]
         exposed = [frozenset().union(*(end.exposed for end in each)) for each in ends]
         self._others.check_branches(*(each - state.exposed for each in exposed))
-        after = _forked(_distinct([*ends[0], *ends[1]]))
+        after = _mark_forked(_unique_states([*ends[0], *ends[1]]))
         for end in after:
             end.exposed = exposed[0] | exposed[1]
         return after
@@ -397,8 +397,8 @@ class PartitionWalker:
                 state.known, state.reported = False, True
                 return [state]
             self._threads.first[op.operation] = is_first
-            with self._threads.controlled_by(loop.bounds):
-                reached = self._block(self._kernel.ops.within(op), head.copy())
+            with self._threads.control(loop.bounds):
+                reached = self._block(self._kernel.ops.body(op), head.copy())
             del self._threads.first[op.operation]
             for end in reached:
                 if self._kernel.registers.are_written_by(op):
@@ -415,10 +415,10 @@ class PartitionWalker:
         ends = [end.copy() for end in (backs if runs else (state, *backs))]
         for end in ends:
             end.forget_loop(identity)
-        return _forked(_distinct(ends))
+        return _mark_forked(_unique_states(ends))
 
 
-def _distinct(states: list[PartitionState]) -> list[PartitionState]:
+def _unique_states(states: list[PartitionState]) -> list[PartitionState]:
     found: list[PartitionState] = []
     for state in states:
         _add(state, found)
@@ -438,7 +438,7 @@ def _add(state: PartitionState, states: list[PartitionState]) -> bool:
     return not includes
 
 
-def _forked(states: list[PartitionState]) -> list[PartitionState]:
+def _mark_forked(states: list[PartitionState]) -> list[PartitionState]:
     """Mark several states as forked: correlated conditions may make one of them unreachable."""
     for state in states:
         state.forked |= len(states) > 1

@@ -115,7 +115,7 @@ def test_ops_come_and_go():
         (function,) = functions_of(module)
         first, second, *_ = walk(function, "gpu.barrier")
         ops, block = FunctionOps(function), function.regions[0].blocks[0]
-        assert [op.name for op in ops.of(block)] == [
+        assert [op.name for op in ops.ops_in(block)] == [
             *("gpu.barrier", "gpu.barrier"),
             *("scf.execute_region", "func.return"),
         ]
