@@ -102,17 +102,17 @@ class Allocate(Pass):
             functions.setdefault(function_of(alloc), []).append(alloc)
         if self.reserved_bytes:
             # A function without tiles needs the reserved bytes, too.
-            for own in walk(module, "gpu.dynamic_shared_memory"):
-                functions.setdefault(function_of(own), [])
+            for declaration in walk(module, "gpu.dynamic_shared_memory"):
+                functions.setdefault(function_of(declaration), [])
         _check_calls(module, functions)
         for function, allocs in functions.items():
             self._place(function, allocs)
 
     def _place(self, function: Op, allocs: list[Op]) -> None:
         if not self.reserved_bytes:
-            for own in walk(function, "gpu.dynamic_shared_memory"):
+            for declaration in walk(function, "gpu.dynamic_shared_memory"):
                 raise OpError(
-                    own,
+                    declaration,
                     "shares its bytes with the kernel's tiles; reserve them with "
                     "smem-allocate{reserved-bytes=...}",
                 )
@@ -130,10 +130,10 @@ class Allocate(Pass):
                 f"{format_location(live.alloc.location)}"
                 for offset, live in sorted(placed, key=lambda p: p[0])
             )
-            what = "its tiles" + " and the reserved bytes" * bool(self.reserved_bytes)
+            contents = "its tiles" + " and the reserved bytes" * bool(self.reserved_bytes)
             raise OpError(
                 function,
-                f"needs {total} bytes of shared memory for {what}, but a CTA has {limit}{holders}"
+                f"needs {total} bytes of shared memory for {contents}, but a CTA has {limit}{holders}"
                 f"{_barrier_hints(live_ranges, self.reserved_bytes, limit)}",
             )
         for offset, live in placed:
@@ -171,8 +171,8 @@ def _place_tiles(
     """Return the offset of each tile, the largest first; those that conflict share no bytes."""
     placed: list[tuple[int, LiveRange]] = []
     for live in sorted(live_ranges, key=lambda t: -t.size):
-        others = [each for each in placed if conflict(each[1], live)]
-        placed.append((_fit(live, others, lowest), live))
+        conflicting = [pair for pair in placed if conflict(pair[1], live)]
+        placed.append((_fit(live, conflicting, lowest), live))
     return placed
 
 
@@ -193,8 +193,8 @@ def _barrier_hints(live_ranges: list[LiveRange], lowest: int, limit: int) -> str
             if shares and one.is_before(other) and one.overlaps(other):
                 before, last = _label(other.first_user), _label(one.last_user)
                 lines += (
-                    f"\n  with {_synchronization(one)} before the {before}, the {_label(other.alloc)} could "
-                    f"share bytes of the {_label(one.alloc)}, which the {last} uses last"
+                    f"\n  with {_synchronization(one)} before the {before}, the {_label(other.alloc)} "
+                    f"could share bytes of the {_label(one.alloc)}, which the {last} uses last"
                 )
     return lines
 
@@ -247,12 +247,12 @@ class Timeline:
 
     def _next(self, ops: list[Op], wanted: Callable[[Op], bool]) -> list[int]:
         """For each op, the position of the next op after it that is wanted; the end if there is none."""
-        found, upcoming = [self.end] * (self.end + 1), self.end
+        positions, upcoming = [self.end] * (self.end + 1), self.end
         for i in range(self.end - 1, -1, -1):
-            found[i] = upcoming
+            positions[i] = upcoming
             if wanted(ops[i]):
                 upcoming = i
-        return found
+        return positions
 
     def op(self, position: int) -> Op:
         """Return the op of the block at a position."""
@@ -270,9 +270,9 @@ class Timeline:
         next barrier after the access or, if it is asynchronous, after the wait for it."""
         completion = effects_of(user).completion
         by_commit = completion is Completion.CP_ASYNC_GROUP
-        at = self._commit_position(user, completion) if by_commit else self.begin(user)
+        position = self._commit_position(user, completion) if by_commit else self.begin(user)
         waits = self._waits.get(completion)
-        return self._barrier[waits[at] if waits else at]
+        return self._barrier[waits[position] if waits else position]
 
     def _commit_position(self, copy: Op, completion: Completion) -> int:
         """Return the position of the op at which an asynchronous copy has been committed to a group."""
@@ -294,12 +294,12 @@ def _live_ranges(function: Op, allocs: list[Op]) -> list[LiveRange]:
     function."""
     blocks = list(function.regions[0].blocks)
     timeline = Timeline(blocks[0]) if len(blocks) == 1 else None
-    found = []
+    live_ranges = []
     for alloc in allocs:
         if not isinstance(alloc, AllocOp):
             # The mbarriers of a pipeline may be used by other CTAs, and until the last thread exits.
             end = timeline.end if timeline else 0
-            found.append(LiveRange(alloc, _bytes_of(alloc), MBARRIER_BYTES, 0, end))
+            live_ranges.append(LiveRange(alloc, _bytes_of(alloc), MBARRIER_BYTES, 0, end))
             continue
         layout = layout_of(alloc.tile.type)
         if layout is None:
@@ -318,10 +318,10 @@ def _live_ranges(function: Op, allocs: list[Op]) -> list[LiveRange]:
             last = max(map(timeline.end_of, users), default=0)
             outer = sorted(timeline.begin(user) for user in users)
             first_user, last_user = (timeline.op(outer[i]) if outer else None for i in (0, -1))
-        found.append(
+        live_ranges.append(
             LiveRange(alloc, layout.size_bytes, alignment, first, last, first_user, last_user)
         )
-    return found
+    return live_ranges
 
 
 def _bytes_of(alloc: Op) -> int:

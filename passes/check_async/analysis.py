@@ -77,14 +77,14 @@ class Analyzer:
             return False
         return True
 
-    def change(self, op: Op) -> None:
+    def invalidate(self, op: Op) -> None:
         """Note that an op that orders accesses came, goes, or has changed."""
         if self._kernel is not None:
-            self._kernel.change(op)
+            self._kernel.invalidate(op)
 
-    def _follow(self, block: Block, ends: StopOn) -> Findings:
+    def _follow(self, block: Block, stops_on: StopOn) -> Findings:
         """Return what is found in a function with pipelines or partitions."""
-        findings = Findings(ends)
+        findings = Findings(stops_on)
         self._kernel = self._kernel or KernelAnalysis(self.function, block, self.furthest)
         follow_pipelines(self._kernel, findings)
         if self.global_memory is not None:

@@ -51,9 +51,9 @@ def check(function: Op) -> None:
         return
     check_written(program)
     proof = prove(function, program)
-    found = refute(function, program) if proof.hazards else None
-    if found:
-        raise OpError(report.op_of(found), report.error(found))
+    hazard = refute(function, program) if proof.hazards else None
+    if hazard:
+        raise OpError(report.op_of(hazard), report.error(hazard))
     for (op, _), message in _unproven(program, proof).items():
         remark(op.location, message)
 
@@ -81,15 +81,15 @@ def _remark_blocks(function: Op) -> None:
 
 def _unproven(program: StepProgram, proof: Proof) -> dict[tuple[Op, str], str]:
     """Return what is not proven to be in order, once for each op and reason."""
-    found = {
+    messages = {
         (op, reason): f"{report.NOT_PROVEN}: {reason}"
         for op, reason in (*proof.skipped.items(), *program.unknown.items())
     }
     for reader, allocation in unwritten(program):
         reason = "no copy of this function writes it"
-        found[reader.op, reason] = (
+        messages[reader.op, reason] = (
             f"cannot prove that the {report.label(allocation.op)} is written: {reason}"
         )
     for hazard in proof.hazards:
-        found.setdefault((report.op_of(hazard), report.reason(hazard)), report.remark(hazard))
-    return found
+        messages.setdefault((report.op_of(hazard), report.reason(hazard)), report.remark(hazard))
+    return messages

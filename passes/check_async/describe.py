@@ -83,22 +83,22 @@ class PolynomialPrinter:
 
     def facts(self, known: Intervals) -> str:
         """Return what is known of integers that have names, such as "K // 64 is 3 or more"."""
-        said = []
+        clauses = []
         for key, interval in known.intervals.items():
             text, (low, high) = self.text(key), interval
             if text is None or interval == Interval(key.lower_bound):
                 continue
             if _is_comparison(key):
-                said.append(text if low == 1 else f"not {text}")
+                clauses.append(text if low == 1 else f"not {text}")
             elif low == high:
-                said.append(f"{text} is {low}")
+                clauses.append(f"{text} is {low}")
             elif high is None:
-                said.append(f"{text} is {low} or more")
+                clauses.append(f"{text} is {low} or more")
             else:
-                said.append(
+                clauses.append(
                     f"{text} is {high} or less" if low is None else f"{text} is {low} to {high}"
                 )
-        return " and ".join(said)
+        return " and ".join(clauses)
 
     def _bounded_above(self, known: Intervals) -> Iterator[tuple[str, Polynomial, Interval]]:
         """Yield integers that have names and are not above some number, each with its interval."""
@@ -150,27 +150,27 @@ class PolynomialPrinter:
         if symbol.name in _FUNCTIONS:
             return f"{_FUNCTIONS[symbol.name]}({', '.join(map(str, operands))})"
         if symbol.name == "memref.load":
-            array = int(symbol.more.split()[0])
+            array = int(symbol.signature.split()[0])
             return f"{parameter_name(self._function, array)}[{', '.join(map(str, operands))}]"
         return None
 
-    def _multiple(self, kind: str, *of: Any) -> int:
+    def _multiple(self, kind: str, *key: Any) -> int:
         if kind != "extent":
             return 1
-        memref, dim = of
+        memref, dim = key
         return extent_multiple(self._function, memref.arg_number, dim)
 
-    def _leaf(self, kind: str, *of: Any) -> str | None:
+    def _leaf(self, kind: str, *key: Any) -> str | None:
         if kind == "extent":
-            memref, dim = of
+            memref, dim = key
             return extent_name(self._function, memref.arg_number, dim)
-        if kind == "value" and isinstance(of[0], ir.Value):
-            owner = of[0].owner
+        if kind == "value" and isinstance(key[0], ir.Value):
+            owner = key[0].owner
             if not isinstance(owner, ir.Block):
                 return f"the {label(owner)}"
             if owner.owner.operation == self._function:
-                return parameter_name(self._function, of[0].arg_number)
-        return f"{kind} {of[0]}" if kind.startswith("gpu.") else None
+                return parameter_name(self._function, key[0].arg_number)
+        return f"{kind} {key[0]}" if kind.startswith("gpu.") else None
 
 
 def _is_comparison(polynomial: Polynomial) -> bool:

@@ -24,9 +24,9 @@ class Facts(NamedTuple):
     natural: tuple[Polynomial, ...] = ()
     nonzero: tuple[Polynomial, ...] = ()
 
-    def and_also(self, more: Facts) -> Facts:
+    def and_also(self, other: Facts) -> Facts:
         """Return what is known together with other facts."""
-        return Facts((*self.natural, *more.natural), (*self.nonzero, *more.nonzero))
+        return Facts((*self.natural, *other.natural), (*self.nonzero, *other.nonzero))
 
 
 def facts_of(condition: Polynomial, holds: bool, is_natural: Callable[[Polynomial], bool]) -> Facts:
@@ -42,7 +42,7 @@ def facts_of(condition: Polynomial, holds: bool, is_natural: Callable[[Polynomia
         return Facts()
     # All parts of a conjunction hold, and no part of a disjunction that does not.
     if symbol.name == ("arith.andi" if holds else "arith.ori"):
-        left, right = (facts_of(each, holds, is_natural) for each in symbol.operands)
+        left, right = (facts_of(operand, holds, is_natural) for operand in symbol.operands)
         return left.and_also(right)
     if symbol.name != "arith.cmpi":
         return Facts()
@@ -55,7 +55,7 @@ def facts_of(condition: Polynomial, holds: bool, is_natural: Callable[[Polynomia
 
 def predicate_of(comparison: Symbol) -> int:
     """Return the predicate of an `arith.cmpi`."""
-    return int(re.findall(r"predicate = (\d+)", comparison.more)[0])
+    return int(re.findall(r"predicate = (\d+)", comparison.signature)[0])
 
 
 def _facts_of_comparison(
@@ -84,8 +84,8 @@ def facts_of_quotients(polynomial: Polynomial, is_natural: Callable[[Polynomial]
             dividend, by = symbol.operands[0], symbol.operands[1].constant
             rounds_down = symbol.name == "arith.floordivsi" or is_natural(dividend)
             if by is not None and by > 0 and rounds_down:
-                left = dividend - Polynomial((((symbol,), by),))
-                facts = facts.and_also(Facts((left, number(by - 1) - left)))
+                remainder = dividend - Polynomial((((symbol,), by),))
+                facts = facts.and_also(Facts((remainder, number(by - 1) - remainder)))
     return facts
 
 
@@ -205,8 +205,8 @@ class Intervals:
         return Interval(prod(lows), prod(highs) if len(highs) == len(intervals) else None)
 
     def _of_symbol(self, symbol: Symbol) -> Interval:
-        known, always = self.intervals.get(variable(symbol)), Interval(symbol.lower_bound)
-        return always if known is None else known & always
+        assumed, declared = self.intervals.get(variable(symbol)), Interval(symbol.lower_bound)
+        return declared if assumed is None else assumed & declared
 
     def assume(self, polynomial: Polynomial, interval: Interval) -> bool:
         """Note that a polynomial is in an interval; return whether that is possible."""
@@ -260,11 +260,11 @@ class Intervals:
 
     def and_also(self, others: Intervals) -> Intervals | None:
         """Return what is known together with others; None if they contradict each other."""
-        both = self.copy()
+        combined = self.copy()
         for key, interval in others.intervals.items():
-            if not both.assume(key, interval):
+            if not combined.assume(key, interval):
                 return None
-        return both
+        return combined
 
     def imply(self, others: Intervals) -> bool:
         """Whether all others follow from these."""

@@ -35,7 +35,7 @@ class Symbol:
     Attributes:
         number: identifies it, and orders symbols.
         name: the op that computes it from `operands`; empty if it is not computed from any.
-        more: the attributes and the type of that op.
+        signature: the attributes and the result type of that op.
         operands: what it is computed from.
         varies: the loops, partitions and values with which it may change from one use to another.
         divergence: the threads between which it may differ.
@@ -46,7 +46,7 @@ class Symbol:
 
     number: int
     name: str
-    more: str
+    signature: str
     operands: tuple[Polynomial, ...]
     varies: frozenset[Variable]
     divergence: Divergence
@@ -87,10 +87,10 @@ class Polynomial:
 
     def _plus(self, added: int) -> Polynomial:
         """Return the sum with a constant, whose term comes first."""
-        constant, rest = added, self.terms
-        if rest and not rest[0][0]:
-            constant, rest = added + rest[0][1], rest[1:]
-        return Polynomial((((), constant), *rest) if constant else rest)
+        constant, terms = added, self.terms
+        if terms and not terms[0][0]:
+            constant, terms = added + terms[0][1], terms[1:]
+        return Polynomial((((), constant), *terms) if constant else terms)
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         if (factor := other.constant) is not None:
@@ -177,36 +177,36 @@ class Polynomial:
 
     def _without_a_minimum(self) -> Iterator[Polynomial]:
         """Yield polynomials that are not above this one, with an operand for a subtracted minimum."""
-        for place, (symbols, coefficient) in enumerate(self.terms):
+        for position, (symbols, coefficient) in enumerate(self.terms):
             if coefficient < 0 and len(symbols) == 1 and symbols[0].name in MINIMA:
-                rest = Polynomial(self.terms[:place] + self.terms[place + 1 :])
+                other_terms = Polynomial(self.terms[:position] + self.terms[position + 1 :])
                 for operand in symbols[0].operands:
                     if _is_above(operand, symbols[0]):
-                        yield rest + operand * number(coefficient)
+                        yield other_terms + operand * number(coefficient)
 
     @cached_property
     def normal(self) -> tuple[Polynomial, int, int]:
         """(key, sign, constant), with the polynomial = sign * key + constant: the key has no constant
         term, and its first coefficient is positive."""
         constant = sum(x for symbols, x in self.terms if not symbols)
-        rest = Polynomial(tuple(term for term in self.terms if term[0]))
-        if rest.terms and rest.terms[0][1] < 0:
-            return rest * number(-1), -1, constant
-        return rest, 1, constant
+        nonconstant = Polynomial(tuple(term for term in self.terms if term[0]))
+        if nonconstant.terms and nonconstant.terms[0][1] < 0:
+            return nonconstant * number(-1), -1, constant
+        return nonconstant, 1, constant
 
     def divide(self, by: int) -> tuple[Polynomial, int | None]:
         """Return (q, r) with the polynomial = q * by + r and 0 <= r < by; r is None if not known."""
-        whole = Polynomial(tuple((symbols, x // by) for symbols, x in self.terms if x // by))
-        rest = self - whole * number(by)
-        return whole, rest.constant
+        quotient = Polynomial(tuple((symbols, x // by) for symbols, x in self.terms if x // by))
+        remainder = self - quotient * number(by)
+        return quotient, remainder.constant
 
     def split(self, symbol: Symbol) -> tuple[int, Polynomial] | None:
         """Return (a, b) with the polynomial = a * symbol + b and a constant a; None if not possible."""
         if not self.depends_on(symbol):
             return 0, self
-        rest = Polynomial(tuple(term for term in self.terms if term[0] != (symbol,)))
+        remainder = Polynomial(tuple(term for term in self.terms if term[0] != (symbol,)))
         factor = sum(x for symbols, x in self.terms if symbols == (symbol,))
-        return None if symbol.varies & rest.varies else (factor, rest)
+        return None if symbol.varies & remainder.varies else (factor, remainder)
 
 
 def _is_above(operand: Polynomial, minimum: Symbol) -> bool:
@@ -235,10 +235,10 @@ def _sum(terms: Iterable[Term]) -> Polynomial:
     added: dict[tuple[Symbol, ...], int] = {}
     for symbols, coefficient in terms:
         added[symbols] = added.get(symbols, 0) + coefficient
-    left = [(symbols, coefficient) for symbols, coefficient in added.items() if coefficient]
-    if len(left) > 1:
-        left.sort(key=lambda term: [s.number for s in term[0]])
-    return Polynomial(tuple(left))
+    nonzero = [(symbols, coefficient) for symbols, coefficient in added.items() if coefficient]
+    if len(nonzero) > 1:
+        nonzero.sort(key=lambda term: [s.number for s in term[0]])
+    return Polynomial(tuple(nonzero))
 
 
 class SymbolTable:
@@ -287,7 +287,7 @@ class SymbolTable:
                 varies |= frozenset(_loops_around(within))
             if bound is not None:
                 varies -= bound.varies
-            name, more = key[:2] if operands else ("", "")
+            name, signature = key[:2] if operands else ("", "")
             new = len(self._symbols)
             self._keys.append(key)
             in_pair = bool(operands) and all(x.same_in_pair for x in operands)
@@ -295,7 +295,7 @@ class SymbolTable:
             self._symbols[key] = Symbol(
                 new,
                 name,
-                more,
+                signature,
                 operands,
                 varies,
                 divergence,
@@ -317,12 +317,12 @@ class SymbolTable:
 
 def _loops_around(op: Op | None) -> list[OpIdentity]:
     """Return the loops that an op is in, and the op if it is one."""
-    found = []
+    loops = []
     while op is not None and op.name != "builtin.module":
         if op.name == "scf.for":
-            found.append(OpIdentity.of(op))
+            loops.append(OpIdentity.of(op))
         op = op.parent.operation if op.parent is not None else None
-    return found
+    return loops
 
 
 #: Returns the result of an op by its name, its attributes and type, and its operands.
@@ -369,4 +369,4 @@ class Substitution:
         operands = tuple(operand for operand in results if operand is not None)
         if not symbol.name or len(operands) < len(results):
             return None
-        return self._compute(symbol.name, symbol.more, operands)
+        return self._compute(symbol.name, symbol.signature, operands)

@@ -40,10 +40,10 @@ class AxisSlice(NamedTuple):
 
     def is_covered(self, others: Iterable[AxisSlice]) -> bool:
         """Whether others together are known to contain it."""
-        known = self.start is not None and self.start.constant is not None
-        first = self.start.constant if known and self.start is not None else 0
+        is_known = self.start is not None and self.start.constant is not None
+        first = self.start.constant if is_known and self.start is not None else 0
         reached = first or 0
-        end = reached + self.size if known else self.tile_size
+        end = reached + self.size if is_known else self.tile_size
         parts = [
             (other.start.constant, other.size)
             for other in others
@@ -67,18 +67,18 @@ class AxisSlice(NamedTuple):
         return False if apart >= max(self.size, other.size) else None
 
     def is_disjoint_between(self, other: AxisSlice, symbol: Symbol) -> bool:
-        """Whether the extents are disjoint for threads of which the symbol differs.
+        """Whether the slices are disjoint for threads of which the symbol differs.
 
         All other symbols must be the same for these threads, else the answer is no.
         """
         if self.start is None or other.start is None:
             return False
-        split, others = self.start.split(symbol), other.start.split(symbol)
-        if split is None or others is None or split[0] != others[0]:
+        split, other_split = self.start.split(symbol), other.start.split(symbol)
+        if split is None or other_split is None or split[0] != other_split[0]:
             return False
-        if max(split[1].divergence, others[1].divergence) > Divergence.BETWEEN_CTAS:
+        if max(split[1].divergence, other_split[1].divergence) > Divergence.BETWEEN_CTAS:
             return False
-        distance = (split[1] - others[1]).constant
+        distance = (split[1] - other_split[1]).constant
         return (
             distance is not None
             and -split[0] <= distance - other.size
@@ -91,12 +91,12 @@ def _least_distance(distance: Polynomial) -> int:
     x - y is known not to be a multiple of n."""
     if len(distance.terms) != 2:
         return 0
-    (one, coefficient), (other, negated) = distance.terms
-    if coefficient != -negated or len(one) != 1 or len(other) != 1:
+    (x_symbols, coefficient), (y_symbols, negated) = distance.terms
+    if coefficient != -negated or len(x_symbols) != 1 or len(y_symbols) != 1:
         return 0
-    if not one[0].name == other[0].name == "arith.remui":
+    if not x_symbols[0].name == y_symbols[0].name == "arith.remui":
         return 0
-    (x, n), (y, m) = one[0].operands, other[0].operands
+    (x, n), (y, m) = x_symbols[0].operands, y_symbols[0].operands
     between = (x - y).constant
     differ = n == m and n.constant and between is not None and between % n.constant
     return abs(coefficient) if differ else 0
@@ -108,12 +108,12 @@ class SymbolicSubtile(NamedTuple):
     Attributes:
         allocation: the alloc or view.
         chain: the ops that take the subtile, from the allocation on.
-        extents: those of stages, rows and columns.
+        slices: those of stages, rows and columns.
     """
 
     allocation: Op
     chain: list[SubviewOp]
-    extents: tuple[AxisSlice, AxisSlice, AxisSlice]
+    slices: tuple[AxisSlice, AxisSlice, AxisSlice]
 
 
 def subtile_of(tile: Value, user: Op, values: SymbolicValues) -> SymbolicSubtile:
@@ -128,5 +128,7 @@ def subtile_of(tile: Value, user: Op, values: SymbolicValues) -> SymbolicSubtile
         for dim, start in starts_of(subtile, values.polynomial, number):
             starts[dim] = starts[dim] + start
     sizes, whole = (1, *shape_of(tile.type)[-2:]), (1, *shape_of(allocation.tile.type))[-3:]
-    stages, rows, columns = (AxisSlice(*each) for each in zip(starts, sizes, whole, strict=True))
+    stages, rows, columns = (
+        AxisSlice(*bounds) for bounds in zip(starts, sizes, whole, strict=True)
+    )
     return SymbolicSubtile(allocation, chain, (stages, rows, columns))

@@ -56,16 +56,16 @@ def exact_result(name: str, operands: tuple[Polynomial, ...]) -> Polynomial | No
 def lowest_result(name: str, operands: tuple[Polynomial, ...]) -> int | None:
     """Return a number that an op's result is not below; None if none is known."""
     bounds = [x.lower_bound for x in operands]
-    known = [x for x in bounds if x is not None]
+    known_bounds = [x for x in bounds if x is not None]
     by, lowest = operands[-1].constant, 0 if name in _NATURAL else None
     if name in _DIVISIONS and name != "arith.remui" and by and bounds[0] is not None:
         return max(_DIVISIONS[name](bounds[0], by), 0)
     if name == "arith.maxui":
-        return max([0, *known])
+        return max([0, *known_bounds])
     if name == "arith.maxsi":
-        return max(known, default=None)
-    if name in MINIMA and len(known) == len(bounds):
-        return max(min(known), 0) if lowest is not None else min(known)
+        return max(known_bounds, default=None)
+    if name in MINIMA and len(known_bounds) == len(bounds):
+        return max(min(known_bounds), 0) if lowest is not None else min(known_bounds)
     return lowest
 
 
@@ -123,7 +123,9 @@ class Sums:
         for symbol in polynomial.symbols:
             if symbol not in self._depths:
                 inner = max(map(self._depth, symbol.operands), default=0)
-                self._depths[symbol] = max(inner, int(symbol.more) if symbol.name == SUM else 0)
+                self._depths[symbol] = max(
+                    inner, int(symbol.signature) if symbol.name == SUM else 0
+                )
         return max((self._depths[symbol] for symbol in polynomial.symbols), default=0)
 
     def sum_term(self, term: Polynomial, count: Polynomial, depth: int) -> Polynomial:
@@ -138,21 +140,24 @@ class Sums:
         last = dict(count.terms).get((), 0)
         if 0 < last <= _APART:
             before = count - number(last)
-            found = self.sum_term(term, before, depth)
+            total = self.sum_term(term, before, depth)
             for i in range(last):
                 further = self._substitute(term, iteration, before + number(i))
                 if further is None:
                     break
-                found = found + further
+                total = total + further
             else:
-                return found
+                return total
         if -_APART <= last < 0:
             # The terms between are not in it.
             later = count - number(last)
             terms = [self._substitute(term, iteration, count + number(i)) for i in range(-last)]
-            known = [each for each in terms if each is not None]
-            if later.terms and len(known) == len(terms):
-                return sum((each * number(-1) for each in known), self.sum_term(term, later, depth))
+            known_terms = [term_value for term_value in terms if term_value is not None]
+            if later.terms and len(known_terms) == len(terms):
+                return sum(
+                    (term_value * number(-1) for term_value in known_terms),
+                    self.sum_term(term, later, depth),
+                )
         if count.constant == 0:
             return number(0)
         operands, least = (term, count), term.lower_bound
@@ -312,16 +317,16 @@ class SymbolicValues:
         if op.name == "gpu.shuffle" and value == op.results[0]:
             return self._shuffle(op)
         if op.name.startswith("arith.") and len(op.results) == 1:
-            more = ", ".join(f"{a.name} = {a.attr}" for a in _attributes(op))
+            signature = ", ".join(f"{a.name} = {a.attr}" for a in _attributes(op))
             operands = tuple(self.polynomial(x) for x in op.operands)
-            return self._compute(op.name, f"{more} {op.results[0].type}", operands)
+            return self._compute(op.name, f"{signature} {op.results[0].type}", operands)
         return variable(self.symbols.unknown(value, op))
 
-    def _compute(self, name: str, more: str, operands: tuple[Polynomial, ...]) -> Polynomial:
+    def _compute(self, name: str, signature: str, operands: tuple[Polynomial, ...]) -> Polynomial:
         """Return the result of an op that is not a sum or product; or a number of a loop, by its name."""
         if name == SUM:
             term, count = operands
-            return self._sums.sum_term(term, count, int(more))
+            return self._sums.sum_term(term, count, int(signature))
         if name == TRIPS:
             return self._trips(*operands)
         if (result := exact_result(name, operands)) is not None:
@@ -331,7 +336,7 @@ class SymbolicValues:
             divergence = Divergence.NONE
         lower_bound = lowest_result(name, operands)
         return variable(
-            self.symbols.symbol((name, more, operands), operands, divergence, lower_bound)
+            self.symbols.symbol((name, signature, operands), operands, divergence, lower_bound)
         )
 
     def _same_in_cluster(self, dividend: Polynomial, by: int) -> bool:
@@ -352,10 +357,10 @@ class SymbolicValues:
     def _constant(self, op: Op) -> Polynomial:
         attribute = op.attributes["value"]
         is_bool = isinstance(attribute, ir.BoolAttr)
-        known = int(attribute.value) if is_bool else constant_of(op.results[0])
-        if known is None:
+        constant = int(attribute.value) if is_bool else constant_of(op.results[0])
+        if constant is None:
             return variable(self.symbols.unknown(op.results[0], None))
-        return number(known)
+        return number(constant)
 
     def _binary(
         self, op: Op, compute: Callable[[Polynomial, Polynomial], Polynomial]
@@ -389,9 +394,9 @@ class SymbolicValues:
 
     def _shuffle(self, op: Op) -> Polynomial:
         """Evaluate `gpu.shuffle`: what all threads of a warp have, each of them gets."""
-        given = self.polynomial(op.operands[0])
-        if given.divergence <= Divergence.BETWEEN_WARPGROUPS:
-            return given
+        operand = self.polynomial(op.operands[0])
+        if operand.divergence <= Divergence.BETWEEN_WARPGROUPS:
+            return operand
         return variable(self.symbols.unknown(op.results[0], op, Divergence.BETWEEN_THREADS))
 
     def _in_cta(self, key: tuple) -> Polynomial:
@@ -418,10 +423,10 @@ class SymbolicValues:
         """
         memref, dim = op.operands[0], self.polynomial(op.operands[1]).constant
         owner = memref.owner
-        own = isinstance(owner, ir.Block) and owner.owner.operation == self.function
+        is_argument = isinstance(owner, ir.Block) and owner.owner.operation == self.function
         ranked = isinstance(memref.type, ir.MemRefType)
         # The extent of a dimension that does not exist is unknown.
-        if dim is None or not own or (ranked and not 0 <= dim < memref.type.rank):
+        if dim is None or not is_argument or (ranked and not 0 <= dim < memref.type.rank):
             return variable(self.symbols.unknown(op.results[0], op))
         if ranked and not memref.type.is_dynamic_dim(dim):
             return number(memref.type.shape[dim])
@@ -470,25 +475,25 @@ class SymbolicValues:
             count: how many iterations were run.
         """
         block = op.regions[0].blocks[0]
-        own = list(block.arguments)[1:]
+        arguments = list(block.arguments)[1:]
         symbols = [
             self.symbols.symbol(("carried", x), divergence=Divergence.BETWEEN_THREADS, by=x)
-            for x in own
+            for x in arguments
         ]
         before = self._known, self._loops
-        self._known = self._known | dict(zip(own, map(variable, symbols), strict=True))
+        self._known = self._known | dict(zip(arguments, map(variable, symbols), strict=True))
         self._loops = dict(self._loops)
         *_, terminator = block.operations
         growth = self.polynomial(terminator.operands[position]) - variable(symbols[position])
         self._known, self._loops = before
         growth = self._growth_without_others(op, position, growth, symbols)
         increment = None
-        if not growth.varies & {OpIdentity.of(op), *own}:
+        if not growth.varies & {OpIdentity.of(op), *arguments}:
             increment = count * growth
-        elif not growth.varies & {*own}:
+        elif not growth.varies & {*arguments}:
             increment = self._sums.sum_iterations(growth, self.loop(op).count, count)
         if increment is None:
-            unknown = ("value", own[position], count)
+            unknown = ("value", arguments[position], count)
             divergence = Divergence.BETWEEN_THREADS
             return variable(self.symbols.symbol(unknown, divergence=divergence, within=op))
         return self.polynomial(list(op.operands)[position + 3]) + increment
@@ -499,7 +504,7 @@ class SymbolicValues:
         """Return what an iteration adds to a carried value, without the others that the loop carries, as
         far as these are known themselves."""
         key = op_address(op), position
-        others = [(x, each) for x, each in enumerate(symbols) if each.varies & growth.varies]
+        others = [(x, s) for x, s in enumerate(symbols) if s.varies & growth.varies]
         if key in self._growing or any(other == position for other, _ in others):
             return growth
         self._growing.add(key)

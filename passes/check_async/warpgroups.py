@@ -53,11 +53,11 @@ def check_warpgroups(function: Op) -> None:
     count = threads // WARPGROUP
     for op in walk(function, *filter(_writes_by_warpgroup, Smem.operations)):
         outer = list(ancestors_of(op))
-        if any(isinstance(each.opview, PartitionOp) for each in outer):
+        if any(isinstance(ancestor.opview, PartitionOp) for ancestor in outer):
             continue
         for tile, access in accessed_tiles(op):
             if access.writes:
-                _check(op, tile, values, count, [each.name for each in outer])
+                _check(op, tile, values, count, [ancestor.name for ancestor in outer])
 
 
 def _writes_by_warpgroup(op: type[SmemOp]) -> bool:
@@ -66,12 +66,12 @@ def _writes_by_warpgroup(op: type[SmemOp]) -> bool:
 
 
 def _check(op: Op, tile: Value, values: SymbolicValues, count: int, outer: list[str]) -> None:
-    allocation, _, extents = subtile_of(tile, op, values)
-    if any(_is_disjoint(extent, values) for extent in extents):
+    allocation, _, slices = subtile_of(tile, op, values)
+    if any(_is_disjoint(axis_slice, values) for axis_slice in slices):
         return
     same = all(
-        extent.start is not None and extent.start.divergence <= Divergence.BETWEEN_CTAS
-        for extent in extents
+        axis_slice.start is not None and axis_slice.start.divergence <= Divergence.BETWEEN_CTAS
+        for axis_slice in slices
     )
     if same and not {"scf.if", "scf.while", "scf.index_switch"} & set(outer):
         raise OpError(
@@ -87,11 +87,13 @@ def _check(op: Op, tile: Value, values: SymbolicValues, count: int, outer: list[
     )
 
 
-def _is_disjoint(extent: AxisSlice, values: SymbolicValues) -> bool:
-    """Whether the extents of any two warpgroups are disjoint."""
-    start = extent.start or Polynomial()
+def _is_disjoint(axis_slice: AxisSlice, values: SymbolicValues) -> bool:
+    """Whether the slices of any two warpgroups are disjoint."""
+    start = axis_slice.start or Polynomial()
     return any(
-        extent.is_disjoint_between(extent, s) for s in start.symbols if values.is_warpgroup(s)
+        axis_slice.is_disjoint_between(axis_slice, s)
+        for s in start.symbols
+        if values.is_warpgroup(s)
     )
 
 
@@ -140,10 +142,10 @@ def _check_threads(op: Op, values: SymbolicValues) -> None:
 
 def _is_same_in_warpgroup(value: Value, values: SymbolicValues) -> bool:
     """Whether all threads of a warpgroup have the same value."""
-    found = values.polynomial(value)
+    polynomial = values.polynomial(value)
     if all(
         symbol.divergence <= Divergence.BETWEEN_WARPGROUPS or values.is_warpgroup(symbol)
-        for symbol in found.symbols
+        for symbol in polynomial.symbols
     ):
         return True
     op = value.owner
@@ -219,26 +221,26 @@ def check_order(function: Op) -> None:
 
 def _check_block(block: Block) -> None:
     """Check that turns of a block end in it, one after the other, and hold nothing that waits."""
-    begun: Op | None = None
+    turn_begin: Op | None = None
     for op in block.operations:
         if isinstance(op, OrderWaitOp):
-            if begun is not None:
-                raise OpError(op, f"is in the turn that begins {_at(begun)}; {_END} before it")
-            begun = op
+            if turn_begin is not None:
+                raise OpError(op, f"is in the turn that begins {_at(turn_begin)}; {_END} before it")
+            turn_begin = op
         elif isinstance(op, OrderArriveOp):
-            if begun is None:
+            if turn_begin is None:
                 raise OpError(
                     op, "ends a turn that no smem.order_wait before it in its block begins"
                 )
-            begun = None
-        elif begun is not None and _may_wait(op):
+            turn_begin = None
+        elif turn_begin is not None and _may_wait(op):
             raise OpError(
                 op,
-                f"may wait for other warpgroups in the turn that begins {_at(begun)}; put it before "
+                f"may wait for other warpgroups in the turn that begins {_at(turn_begin)}; put it before "
                 "that, or behind its smem.order_arrive",
             )
-    if begun is not None:
-        raise OpError(begun, f"begins a turn that does not end in its block; {_END} behind it")
+    if turn_begin is not None:
+        raise OpError(turn_begin, f"begins a turn that does not end in its block; {_END} behind it")
 
 
 _END = "put smem.order_arrive"

@@ -58,21 +58,23 @@ def insert(function: Op) -> InsertedOps:
 def explain(function: Op, inserted: InsertedOps) -> None:
     """Emit a remark for each op that was inserted into a function, in the order of the ops; the remark is
     at the op before which it is."""
-    places = {op.operation: i for i, op in enumerate(walk(function))}
-    for each in sorted(inserted, key=lambda each: places[each.op.operation]):
-        remark(each.op.location, f"inserted {_name(each)}: {_reason(each)}")
+    positions = {op.operation: i for i, op in enumerate(walk(function))}
+    for inserted_op in sorted(
+        inserted, key=lambda inserted_op: positions[inserted_op.op.operation]
+    ):
+        remark(inserted_op.op.location, f"inserted {_name(inserted_op)}: {_reason(inserted_op)}")
 
 
-def _name(each: InsertedOp) -> str:
-    kind = each.kind._replace(elected=False, pending=None)
-    pending = "" if each.pending is None else f" with pending = {each.pending}"
+def _name(inserted_op: InsertedOp) -> str:
+    kind = inserted_op.kind._replace(elected=False, pending=None)
+    pending = "" if inserted_op.pending is None else f" with pending = {inserted_op.pending}"
     return f"{kind}{pending}"
 
 
-def _reason(each: InsertedOp) -> str:
-    if each.reader is not None:
-        return f"the {label(each.reader)} reads the accumulator"
-    pairs = {(order.earlier, order.op): None for order in each.orders}
-    (earlier, later), *others = pairs
-    more = f", and {len(others)} more" if others else ""
+def _reason(inserted_op: InsertedOp) -> str:
+    if inserted_op.reader is not None:
+        return f"the {label(inserted_op.reader)} reads the accumulator"
+    pairs = {(order.earlier, order.op): None for order in inserted_op.orders}
+    (earlier, later), *other_pairs = pairs
+    more = f", and {len(other_pairs)} more" if other_pairs else ""
     return f"the {label(earlier)} is over before the {label(later)}{more}"

@@ -52,22 +52,24 @@ def put_in_flight(function: Op) -> list[InsertedOp]:
     Returns:
         The waits.
     """
-    made = [op for op in walk(function, TileMma) if not is_in_flight(op.result.type)]
-    if not made:
+    mmas = [op for op in walk(function, TileMma) if not is_in_flight(op.result.type)]
+    if not mmas:
         return []
     carried = _carried_in_flight(function)
-    values = [op.result for op in made]
-    for each in carried:
-        if _is_fill(each.initial):
-            each.loop.operands[3 + each.position] = _fill_in_flight(each.initial)
-        if _is_fill(each.next_value):
-            end = ops_of(each.loop.regions[0].blocks[0])[-1]
-            end.operands[each.position] = _fill_in_flight(each.next_value)
-        values += [each.argument, each.result]
+    values = [op.result for op in mmas]
+    for accumulator in carried:
+        if _is_fill(accumulator.initial):
+            accumulator.loop.operands[3 + accumulator.position] = _fill_in_flight(
+                accumulator.initial
+            )
+        if _is_fill(accumulator.next_value):
+            end = ops_of(accumulator.loop.regions[0].blocks[0])[-1]
+            end.operands[accumulator.position] = _fill_in_flight(accumulator.next_value)
+        values += [accumulator.argument, accumulator.result]
     for value in values:
         _put_in_flight(value)
     waits = []
-    for value in [op.result for op in made] + [each.result for each in carried]:
+    for value in [op.result for op in mmas] + [accumulator.result for accumulator in carried]:
         reader = _first_reader(value, carried)
         if reader is not None:
             waits.append(_wait_before(reader, value))
@@ -86,12 +88,12 @@ def _wait_before(reader: Op, value: Value) -> InsertedOp:
     uses = [(use.owner, use.operand_number) for use in value.uses]
     with ir.InsertionPoint(reader), reader.location:
         readable = with_state(value.type, False)
-        made = create(WaitOp, [value], [readable], pending=mma_after(value, reader))
+        wait = create(WaitOp, [value], [readable], pending=mma_after(value, reader))
     for owner, number in uses:
-        owner.operands[number] = made.result
+        owner.operands[number] = wait.result
         if isinstance(owner, ScaleDOp):
-            owner.result.set_type(made.result.type)
-    return InsertedOp(made.operation, Need(WaitOp, 0), reader=reader)
+            owner.result.set_type(wait.result.type)
+    return InsertedOp(wait.operation, Need(WaitOp, 0), reader=reader)
 
 
 # Which accumulators can stay in flight.
@@ -106,22 +108,27 @@ def _carried_in_flight(function: Op) -> list[_CarriedAccumulator]:
         if _is_readable_accumulator(result)
     ]
     while True:
-        kept = [each for each in possible if _stays_in_flight(each, possible)]
-        if len(kept) == len(possible):
-            return kept
-        possible = kept
+        staying = [
+            accumulator for accumulator in possible if _stays_in_flight(accumulator, possible)
+        ]
+        if len(staying) == len(possible):
+            return staying
+        possible = staying
 
 
-def _stays_in_flight(each: _CarriedAccumulator, carried: list[_CarriedAccumulator]) -> bool:
+def _stays_in_flight(accumulator: _CarriedAccumulator, carried: list[_CarriedAccumulator]) -> bool:
     loops = (
-        _CarriedAccumulator(x.owner.operation, x.result_number) for x in _results(each.next_value)
+        _CarriedAccumulator(x.owner.operation, x.result_number)
+        for x in _results(accumulator.next_value)
     )
-    added = isinstance(_maker(each.next_value), TileMma) or any(loop in carried for loop in loops)
+    added = isinstance(_maker(accumulator.next_value), TileMma) or any(
+        loop in carried for loop in loops
+    )
     return (
         added
-        and _can_be_in_flight(each.initial, carried)
-        and _first_reader(each.argument, carried) is None
-        and _first_reader(each.next_value, carried) is None
+        and _can_be_in_flight(accumulator.initial, carried)
+        and _first_reader(accumulator.argument, carried) is None
+        and _first_reader(accumulator.next_value, carried) is None
     )
 
 
@@ -130,11 +137,13 @@ def _can_be_in_flight(value: Value, carried: list[_CarriedAccumulator]) -> bool:
     if _is_fill(value):
         return True
     if is_argument(value):
-        known = any(value == each.argument for each in carried)
+        is_possible = any(value == accumulator.argument for accumulator in carried)
     else:
-        known = isinstance(_maker(value), TileMma) or any(value == each.result for each in carried)
-    known = known or is_in_flight(value.type)
-    return known and _first_reader(value, carried) is None
+        is_possible = isinstance(_maker(value), TileMma) or any(
+            value == accumulator.result for accumulator in carried
+        )
+    is_possible = is_possible or is_in_flight(value.type)
+    return is_possible and _first_reader(value, carried) is None
 
 
 def _first_reader(value: Value, carried: list[_CarriedAccumulator]) -> Op | None:
@@ -146,7 +155,7 @@ def _first_reader(value: Value, carried: list[_CarriedAccumulator]) -> Op | None
     if len(uses) <= 1 and all(_keeps_in_flight(u.owner, u.operand_number, carried) for u in uses):
         return None
     block = value.owner if is_argument(value) else value.owner.operation.block
-    users = {each: None for use in uses if (each := ancestor_in(block, use.owner)) is not None}
+    users = {user: None for use in uses if (user := ancestor_in(block, use.owner)) is not None}
     return next((op for op in ops_of(block) if op in users), None)
 
 
@@ -158,20 +167,21 @@ def _keeps_in_flight(user: Op, operand: int, carried: list[_CarriedAccumulator])
         return operand == len(user.operands) - 1
     op = user.operation
     if op.name == "scf.for" and operand >= 3:
-        taken = op.results[operand - 3]
-        return is_in_flight(taken.type) or _CarriedAccumulator(op, operand - 3) in carried
+        carrier = op.results[operand - 3]
+        return is_in_flight(carrier.type) or _CarriedAccumulator(op, operand - 3) in carried
     if op.name == "scf.yield" and op.parent.operation.name == "scf.for":
-        taken = op.parent.operation.results[operand]
+        carrier = op.parent.operation.results[operand]
         return (
-            is_in_flight(taken.type) or _CarriedAccumulator(op.parent.operation, operand) in carried
+            is_in_flight(carrier.type)
+            or _CarriedAccumulator(op.parent.operation, operand) in carried
         )
     return False
 
 
 def _maker(value: Value) -> SmemOp | None:
     """Return the op of the dialect that makes a value; None if there is none."""
-    made = None if is_argument(value) else value.owner.opview
-    return made if isinstance(made, SmemOp) else None
+    op = None if is_argument(value) else value.owner.opview
+    return op if isinstance(op, SmemOp) else None
 
 
 def _results(value: Value) -> Iterator[Value]:

@@ -29,30 +29,30 @@ class Edits:
         self.in_flight = InFlight(ops)
         self.proof = proof
 
-    def add(self, op: Op, place: InsertionPoint) -> None:
+    def add(self, op: Op, point: InsertionPoint) -> None:
         """Note an op that was built at a place."""
-        entry = self.ops.insert(op, entry_at(self.ops, place))
+        entry = self.ops.insert(op, entry_at(self.ops, point))
         self.proof.insert(entry)
         for value in op.results:
             self.in_flight.add(value)
 
     def take_out(self, op: Op) -> InsertionPoint:
         """Take out an op, which can come back; return where it was."""
-        place = self.place_of(op)
+        point = self.place_of(op)
         self._remove(op)
         op.detach_from_parent()
-        return place
+        return point
 
-    def put_back(self, op: Op, place: InsertionPoint) -> None:
+    def put_back(self, op: Op, point: InsertionPoint) -> None:
         """Insert an op that was taken out."""
-        place.insert(op)
-        self.add(op, place)
+        point.insert(op)
+        self.add(op, point)
 
-    def move(self, op: Op, place: InsertionPoint) -> None:
+    def move(self, op: Op, point: InsertionPoint) -> None:
         """Move an op to a place, which is at another op."""
         self._remove(op)
-        place.move(op)
-        self.add(op, place)
+        point.move(op)
+        self.add(op, point)
 
     def erase(self, inserted: InsertedOp) -> None:
         """Take out an op that was inserted for good."""
@@ -91,9 +91,9 @@ class InFlight:
         self._ops = ops
         self._values: dict[Block, list[Value]] = {}
 
-    def values_at(self, place: InsertionPoint) -> list[Value]:
+    def values_at(self, point: InsertionPoint) -> list[Value]:
         """Return the accumulators that are in flight at a place, the latest one first."""
-        values = [value for value in self._of(place.block) if _is_in_flight_at(value, place)]
+        values = [value for value in self._of(point.block) if _is_in_flight_at(value, point)]
         return sorted(values, key=cmp_to_key(_latest_first))
 
     def add(self, value: Value) -> None:
@@ -120,23 +120,23 @@ def _is_accumulator_in_flight(value: Value) -> bool:
     return is_argument(value) or value.owner.operation.name != ScaleDOp.OPERATION_NAME
 
 
-def _is_in_flight_at(value: Value, place: InsertionPoint) -> bool:
+def _is_in_flight_at(value: Value, point: InsertionPoint) -> bool:
     maker = None if is_argument(value) else value.owner.operation
-    user = user_in(place.block, value)
-    return (maker is None or _is_before(maker, place)) and not (user and _is_before(user, place))
+    user = user_in(point.block, value)
+    return (maker is None or _is_before(maker, point)) and not (user and _is_before(user, point))
 
 
-def _is_before(op: Op, place: InsertionPoint) -> bool:
-    return (place.is_after and op == place.op) or op.is_before_in_block(place.op)
+def _is_before(op: Op, point: InsertionPoint) -> bool:
+    return (point.is_after and op == point.op) or op.is_before_in_block(point.op)
 
 
-def _latest_first(one: Value, other: Value) -> int:
+def _latest_first(x: Value, y: Value) -> int:
     """Order values as the ops of one block make them, the latest first; arguments come last."""
-    if is_argument(one) or is_argument(other):
-        if is_argument(one) and is_argument(other):
-            return other.arg_number - one.arg_number
-        return 1 if is_argument(one) else -1
-    maker, other_maker = one.owner.operation, other.owner.operation
+    if is_argument(x) or is_argument(y):
+        if is_argument(x) and is_argument(y):
+            return y.arg_number - x.arg_number
+        return 1 if is_argument(x) else -1
+    maker, other_maker = x.owner.operation, y.owner.operation
     if maker == other_maker:
-        return other.result_number - one.result_number
+        return y.result_number - x.result_number
     return 1 if maker.is_before_in_block(other_maker) else -1

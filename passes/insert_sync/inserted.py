@@ -86,8 +86,8 @@ class InsertedOps:
         self.questions = 0
         self._all: list[InsertedOp] = []
         self._by_op: dict[int, InsertedOp] = {}
-        for each in readers:
-            self.append(each)
+        for reader in readers:
+            self.append(reader)
 
     def __len__(self) -> int:
         return len(self._all)
@@ -100,15 +100,15 @@ class InsertedOps:
         inserted."""
         return self._by_op.get(op_address(op))
 
-    def append(self, each: InsertedOp) -> None:
+    def append(self, inserted: InsertedOp) -> None:
         """Add an op."""
-        self._all.append(each)
-        self._by_op[op_address(each.whole)] = each
+        self._all.append(inserted)
+        self._by_op[op_address(inserted.whole)] = inserted
 
-    def remove(self, each: InsertedOp) -> None:
+    def remove(self, inserted: InsertedOp) -> None:
         """Take out an op, while it still is."""
-        self._all.remove(each)
-        del self._by_op[op_address(each.whole)]
+        self._all.remove(inserted)
+        del self._by_op[op_address(inserted.whole)]
 
     def since(self, count: int) -> list[InsertedOp]:
         """Return the ops but for the first `count`."""
@@ -116,18 +116,18 @@ class InsertedOps:
 
 
 def build(
-    need: Need, place: InsertionPoint, value: Value | None = None, elected_as: ElectOp | None = None
+    need: Need, point: InsertionPoint, value: Value | None = None, elected_as: ElectOp | None = None
 ) -> InsertedOp:
     """Insert an op that is needed.
 
     Args:
         need: what is needed; a wait leaves as many groups pending as that says.
-        place: where.
+        point: where.
         value: for `smem.wait`, the accumulator in flight.
         elected_as: for a wait in an `smem.elect` of its own, one with the same threads.
     """
     need = need._replace(elected=elected_as is not None)
-    with place.ir_point, place.op.location:
+    with point.ir_point, point.op.location:
         if need.op is None:
             return InsertedOp(gpu.barrier().operation, need)
         if need.op is WaitOp:
@@ -138,18 +138,18 @@ def build(
         if elected_as is None:
             return InsertedOp(create(need.op, **attributes).operation, need)
         scope, warp = elected_as.scope.value, elected_as.warp or None
-        made = create(ElectOp, regions=1, scope=scope, warp=warp)
-        with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
+        elect = create(ElectOp, regions=1, scope=scope, warp=warp)
+        with ir.InsertionPoint(ir.Block.create_at_start(elect.regions[0], [])):
             return InsertedOp(create(need.op, **attributes).operation, need)
 
 
 def _wait(value: Value, need: Need) -> Op:
     """Wait for mma between the op that makes an accumulator in flight and its use."""
     uses = [(use.owner, use.operand_number) for use in value.uses]
-    made = create(WaitOp, [value], [value.type], pending=need.pending)
+    wait = create(WaitOp, [value], [value.type], pending=need.pending)
     for owner, number in uses:
-        owner.operands[number] = made.result
-    return made.operation
+        owner.operands[number] = wait.result
+    return wait.operation
 
 
 def kind_of(op: Op) -> type[SmemOp] | str | None:

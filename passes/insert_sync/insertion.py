@@ -115,16 +115,16 @@ class Insertion:
         Raises:
             OpError: if it is closed already, but not on every path.
         """
-        place = InsertionPoint(
+        point = InsertionPoint(
             end_of_copies(unordered.earlier, unordered.op, self._ops), is_after=True
         )
-        following = self._ops.after(place.op)
+        following = self._ops.after(point.op)
         if following is not None and provides(following, need):
             raise OpError(unordered.op, f"{REFUSED}: {unordered.message}")
-        made = build(need, place)
-        self.edits.add(made.op, place)
-        self.inserted.append(made)
-        made.orders.append(unordered)
+        commit = build(need, point)
+        self.edits.add(commit.op, point)
+        self.inserted.append(commit)
+        commit.orders.append(unordered)
 
     def _order(self, unordered: Unordered) -> None:
         """Insert what is missing between two accesses.
@@ -135,8 +135,8 @@ class Insertion:
         self._unknown = None
         for needs in _need_variants(unordered.needs):
             way = unordered._replace(needs=needs)
-            for place in self._places(way, unordered.earlier.operation):
-                if self._try(way, place):
+            for point in self._places(way, unordered.earlier.operation):
+                if self._try(way, point):
                     return
         op, reason = self._unknown or (unordered.op, unordered.message)
         raise OpError(op, f"{REFUSED}: {reason}")
@@ -195,22 +195,22 @@ class Insertion:
             return gap_between(earlier, later)
         return gap_between(whole_warpgroups(earlier), whole_warpgroups(later))
 
-    def _try(self, unordered: Unordered, place: InsertionPoint) -> bool:
+    def _try(self, unordered: Unordered, point: InsertionPoint) -> bool:
         """Insert at a place what is missing between two accesses; return whether they are then in
         order. If not, nothing is inserted."""
         trial = Trial(self.edits, self.proof, self.inserted, unordered)
-        needs = [need for need in unordered.needs if not provides(place.op, need)]
+        needs = [need for need in unordered.needs if not provides(point.op, need)]
         # A new barrier costs less than copies or mma that no longer overlap.
         is_shared = len(needs) < len(unordered.needs)
-        while all(trial.provide(need, place) for need in needs):
-            left = None if is_shared and trial.lowers else self._missing_now(unordered)
-            if left is None:
+        while all(trial.provide(need, point) for need in needs):
+            missing = None if is_shared and trial.lowers else self._missing_now(unordered)
+            if missing is None:
                 break
-            if not left:
+            if not missing:
                 trial.keep()
                 return True
             # What is there may count no longer: after a fence, another barrier is needed.
-            needs = [need for need in left if not trial.has_provided(need)]
+            needs = [need for need in missing if not trial.has_provided(need)]
             if not needs and not trial.lower():
                 break
         trial.undo()
@@ -218,12 +218,12 @@ class Insertion:
 
     def _missing_now(self, unordered: Unordered) -> tuple[Need, ...] | None:
         """Return what is missing between two accesses now; None if something else is not known."""
-        left = self.proof.missing(unordered._replace(needs=()))
-        made = [each.op for each in self.inserted] if self.proof.unknown else []
+        remaining = self.proof.missing(unordered._replace(needs=()))
+        inserted_ops = [inserted.op for inserted in self.inserted] if self.proof.unknown else []
         for op, reason in self.proof.unknown:
-            if op.operation not in made:
+            if op.operation not in inserted_ops:
                 self._unknown = op, reason
-        return None if self.proof.unknown else left.needs
+        return None if self.proof.unknown else remaining.needs
 
 
 def _need_variants(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:
@@ -280,7 +280,7 @@ class Trial:
         by_all = need.op is WarpgroupBarrierOp and None in self._provided
         return by_all or self._provided.get(need.op, 0) >= need.warpgroups
 
-    def provide(self, need: Need, place: InsertionPoint) -> bool:
+    def provide(self, need: Need, end: InsertionPoint) -> bool:
         """Provide what is needed at a place; return whether that is possible.
 
         Ops that order accesses stand together, in the order of `SYNC_ORDER`; one that is there is not
@@ -288,92 +288,92 @@ class Trial:
         """
         before = self._provided.get(need.op, 0)
         self._provided[need.op] = max(before, need.warpgroups)
-        point = place
-        for op in preceding(entry_at(self._edits.ops, place)):
-            found = self._all.find(op)
-            kind = kind_of(found.op if found else op)
+        point = end
+        for op in preceding(entry_at(self._edits.ops, end)):
+            inserted = self._all.find(op)
+            kind = kind_of(inserted.op if inserted else op)
             if isinstance(kind, str) or SYNC_ORDER[kind] < SYNC_ORDER[need.op]:
                 break
-            if provides(found.op if found else op, need):
+            if provides(inserted.op if inserted else op, need):
                 if need.pending is None:
                     return True
-                if found is not None:
-                    self.lowers |= need.pending < (found.pending or 0)
-                    self._lower_to(found, need.pending)
+                if inserted is not None:
+                    self.lowers |= need.pending < (inserted.pending or 0)
+                    self._lower_to(inserted, need.pending)
                     return True
             point = InsertionPoint(op)
         return self._insert(need, point)
 
-    def _insert(self, need: Need, place: InsertionPoint) -> bool:
+    def _insert(self, need: Need, point: InsertionPoint) -> bool:
         value: Value | None = None
         elected_as = None
         if need.op is WaitOp:
-            values = self._edits.in_flight.values_at(place)
+            values = self._edits.in_flight.values_at(point)
             if not values:
                 return False
             pending = need.pending or 0
-            readers = [self._reader(value, place) for value in values]
+            readers = [self._reader(value, point) for value in values]
             for value, reader in zip(values, readers, strict=True):
-                if reader is not None and mma_after(value, place.op) >= pending:
-                    self._move(reader, place, pending)
+                if reader is not None and mma_after(value, point.op) >= pending:
+                    self._move(reader, point, pending)
                     return True
             # A wait that makes an accumulator readable, and leaves mma pending, comes right after them.
             free = [v for v, r in zip(values, readers, strict=True) if r is None or not r.pending]
             if not free:
                 assert readers[0] is not None
-                self._move(readers[0], place, min(pending, mma_after(values[0], place.op)))
+                self._move(readers[0], point, min(pending, mma_after(values[0], point.op)))
                 return True
             value = free[0]
         earlier = self._unordered.earlier
-        if need.op is TmaWaitOp and not share_elect(earlier, place.op):
+        if need.op is TmaWaitOp and not share_elect(earlier, point.op):
             elected_as = elect_around(earlier)
-        made = build(need, place, value, elected_as)
-        self._edits.add(made.whole, place)
-        self._all.append(made)
-        self._before[made] = None
+        inserted = build(need, point, value, elected_as)
+        self._edits.add(inserted.whole, point)
+        self._all.append(inserted)
+        self._before[inserted] = None
         return True
 
-    def _reader(self, value: Value, place: InsertionPoint) -> InsertedOp | None:
+    def _reader(self, value: Value, point: InsertionPoint) -> InsertedOp | None:
         """Return the inserted wait by which a later op reads an accumulator in flight."""
-        user = user_in(place.block, value)
-        reader = None if user is None or place.is_after else self._all.find(user)
+        user = user_in(point.block, value)
+        reader = None if user is None or point.is_after else self._all.find(user)
         return reader if reader is not None and reader.makes_readable else None
 
-    def _move(self, reader: InsertedOp, place: InsertionPoint, pending: int) -> None:
+    def _move(self, reader: InsertedOp, point: InsertionPoint, pending: int) -> None:
         """Move the wait of a later reader to where it is needed already."""
         self._passing.append(self._proof.passing([reader.op]))
         self._moved.append((reader.op, self._edits.place_of(reader.op)))
-        self._edits.move(reader.op, place)
+        self._edits.move(reader.op, point)
         self._lower_to(reader, pending)
 
-    def _lower_to(self, found: InsertedOp, pending: int) -> None:
-        before = found.pending or 0
-        self._before.setdefault(found, before)
-        self._edits.set_pending(found, min(before, pending))
+    def _lower_to(self, wait: InsertedOp, pending: int) -> None:
+        before = wait.pending or 0
+        self._before.setdefault(wait, before)
+        self._edits.set_pending(wait, min(before, pending))
 
     def lower(self) -> bool:
         """Let each wait leave one group less pending; return whether that changes anything."""
-        waits = [each for each in self._before if each.pending]
-        self.lowers |= any(self._before[each] is not None for each in waits)
-        for each in waits:
-            self._edits.set_pending(each, (each.pending or 0) - 1)
+        waits = [wait for wait in self._before if wait.pending]
+        self.lowers |= any(self._before[wait] is not None for wait in waits)
+        for wait in waits:
+            self._edits.set_pending(wait, (wait.pending or 0) - 1)
         return bool(waits)
 
     def undo(self) -> None:
         """Take the trial back."""
-        for each in self._all.since(self._count)[::-1]:
-            del self._before[each]
-            self._all.remove(each)
-            self._edits.erase(each)
-        for each, pending in self._before.items():
-            self._edits.set_pending(each, pending or 0)
-        for op, place in self._moved[::-1]:
-            self._edits.move(op, place)
+        for inserted in self._all.since(self._count)[::-1]:
+            del self._before[inserted]
+            self._all.remove(inserted)
+            self._edits.erase(inserted)
+        for inserted, pending in self._before.items():
+            self._edits.set_pending(inserted, pending or 0)
+        for op, point in self._moved[::-1]:
+            self._edits.move(op, point)
 
     def keep(self) -> None:
         """Note that the ops of the trial put the two accesses in order."""
-        for each in self._before | dict.fromkeys(self._all.since(self._count)):
-            if self._unordered not in each.orders:
-                each.orders.append(self._unordered)
+        for inserted in self._before | dict.fromkeys(self._all.since(self._count)):
+            if self._unordered not in inserted.orders:
+                inserted.orders.append(self._unordered)
         for accesses in self._passing:
             self._proof.ask_again(accesses)

@@ -46,16 +46,16 @@ class InsertionPoint(NamedTuple):
 
 def outwards(op: Op) -> Iterator[Op]:
     """Yield an op and the ops around it, from the inside out."""
-    each: Op | None = op.operation
-    while each is not None:
-        yield each
-        each = each.parent.operation if each.parent is not None else None
+    current: Op | None = op.operation
+    while current is not None:
+        yield current
+        current = current.parent.operation if current.parent is not None else None
 
 
-def entry_at(ops: FunctionOps, place: InsertionPoint) -> Entry:
+def entry_at(ops: FunctionOps, point: InsertionPoint) -> Entry:
     """Return the entry before which a place is."""
-    entry = ops.entry(place.op)
-    return entry.next if place.is_after else entry
+    entry = ops.entry(point.op)
+    return entry.next if point.is_after else entry
 
 
 def gap_between(earlier: Op, later: Op) -> InsertionPoint:
@@ -103,12 +103,14 @@ def ancestor_in(block: Block, op: Op) -> Op | None:
 
 def loops_around(op: Op) -> list[Op]:
     """Return the `scf.for` around an op, from the outside in."""
-    return [each for each in outwards(op) if each.name == "scf.for" and each != op.operation][::-1]
+    return [outer for outer in outwards(op) if outer.name == "scf.for" and outer != op.operation][
+        ::-1
+    ]
 
 
 def ops_of(block: Block) -> list[Op]:
     """Return the ops of a block."""
-    return [each.operation for each in block.operations]
+    return [op.operation for op in block.operations]
 
 
 def user_in(block: Block, value: Value) -> Op | None:
@@ -152,19 +154,22 @@ def end_of_copies(copy: Op, later: Op, ops: FunctionOps) -> Op:
     return last
 
 
+def _inner_ops(op: Op) -> list[Op]:
+    """Return the ops of an op's regions."""
+    return [inner for region in op.regions for block in region.blocks for inner in ops_of(block)]
+
+
 def _has_only_copies(op: Op) -> bool:
     """Whether an op is an asynchronous copy, or a branch in which there are no other accesses."""
     if op.name == "scf.if":
-        inner = [each for region in op.regions for block in region.blocks for each in ops_of(block)]
-        return all(_has_only_copies(each) for each in inner if _matters(each))
+        return all(_has_only_copies(inner) for inner in _inner_ops(op) if _matters(inner))
     return _completion(op) in (Completion.CP_ASYNC_GROUP, Completion.BULK_GROUP)
 
 
 def _matters(op: Op) -> bool:
     """Whether an op accesses memory of tiles or orders accesses, itself or in its regions."""
     if len(op.regions):
-        inner = [each for region in op.regions for block in region.blocks for each in ops_of(block)]
-        return op.name not in ("scf.if", "scf.for") or any(map(_matters, inner))
+        return op.name not in ("scf.if", "scf.for") or any(map(_matters, _inner_ops(op)))
     if isinstance(op.opview, SmemOp):
         return has_effect(op.opview)
     return any(accessed_memrefs(op)) or "barrier" in op.name
@@ -179,16 +184,16 @@ def _completion(op: Op) -> Completion | None:
 
 def _stages(op: Op) -> dict[Op, set[Value | int | None]]:
     """Return the allocations that an op copies to or from, with their stages."""
-    found: dict[Op, set[Value | int | None]] = {}
-    inner = [each for region in op.regions for block in region.blocks for each in ops_of(block)]
-    for each in inner:
-        for tile, stages in _stages(each).items():
-            found.setdefault(tile, set()).update(stages)
+    stages_by_tile: dict[Op, set[Value | int | None]] = {}
+    inner = _inner_ops(op)
+    for inner_op in inner:
+        for tile, stages in _stages(inner_op).items():
+            stages_by_tile.setdefault(tile, set()).update(stages)
     if isinstance(op.opview, SmemOp) and not inner:
         for tile, _ in accessed_tiles(op.opview):
             allocation, chain = chain_of(tile, op.opview)
-            stage = next((each for each in chain if isinstance(each, StageOp)), None)
+            stage = next((subtile for subtile in chain if isinstance(subtile, StageOp)), None)
             constant = None if stage is None else constant_of(stage.index)
             stage_key = constant if stage is None or constant is not None else stage.index
-            found.setdefault(allocation.operation, set()).add(stage_key)
-    return found
+            stages_by_tile.setdefault(allocation.operation, set()).add(stage_key)
+    return stages_by_tile

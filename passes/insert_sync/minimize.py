@@ -22,35 +22,35 @@ def minimize(insertion: Insertion) -> None:
     if any(moved):
         # Before a loop, an op can do what another one is there for.
         _take_all_out(insertion)
-    for each in insertion.inserted:
-        _raise_pending(each, insertion)
+    for inserted in insertion.inserted:
+        _raise_pending(inserted, insertion)
 
 
 def _take_all_out(insertion: Insertion) -> None:
     """Take out each op without which everything stays proven."""
-    for each in sorted(insertion.inserted, key=_cost, reverse=True):
-        if not each.makes_readable:
-            _take_out(each, insertion)
+    for inserted in sorted(insertion.inserted, key=_cost, reverse=True):
+        if not inserted.makes_readable:
+            _take_out(inserted, insertion)
 
 
-def _cost(each: InsertedOp) -> tuple[int, int]:
+def _cost(inserted: InsertedOp) -> tuple[int, int]:
     """Return what an op costs: those that are executed more often cost more, then barriers."""
-    return len(loops_around(each.op)), SYNC_ORDER[each.kind.op]
+    return len(loops_around(inserted.op)), SYNC_ORDER[inserted.kind.op]
 
 
-def _take_out(each: InsertedOp, insertion: Insertion) -> None:
+def _take_out(inserted: InsertedOp, insertion: Insertion) -> None:
     """Take an op out, unless the proof is lost."""
-    op, proof, edits = each.whole, insertion.proof, insertion.edits
+    op, proof, edits = inserted.whole, insertion.proof, insertion.edits
     passing = proof.passing([op])
-    uses = [(u.owner, u.operand_number, r) for r in each.op.results for u in r.uses]
+    uses = [(u.owner, u.operand_number, r) for r in inserted.op.results for u in r.uses]
     for owner, number, _ in uses:
-        owner.operands[number] = each.op.operands[0]
-    place = edits.take_out(op)
+        owner.operands[number] = inserted.op.operands[0]
+    point = edits.take_out(op)
     if proof.are_in_order(passing):
-        insertion.inserted.remove(each)
+        insertion.inserted.remove(inserted)
         edits.ops.forget(op)
         return
-    edits.put_back(op, place)
+    edits.put_back(op, point)
     for owner, number, waited in uses:
         owner.operands[number] = waited
 
@@ -58,27 +58,27 @@ def _take_out(each: InsertedOp, insertion: Insertion) -> None:
 def _groups(insertion: Insertion) -> list[list[InsertedOp]]:
     """Return the inserted ops that move together: those that follow each other in a block."""
     groups: list[list[InsertedOp]] = []
-    for each in insertion.inserted:
-        entry = insertion.edits.ops.entry(each.whole)
-        if not len(each.op.results) and _movable(entry.previous.op, insertion) is None:
-            group = [each]
+    for inserted in insertion.inserted:
+        entry = insertion.edits.ops.entry(inserted.whole)
+        if not len(inserted.op.results) and _movable(entry.previous.op, insertion) is None:
+            group = [inserted]
             for op in following(entry):
-                if (other := _movable(op, insertion)) is None:
+                if (next_inserted := _movable(op, insertion)) is None:
                     break
-                group.append(other)
+                group.append(next_inserted)
             groups.append(group)
     return groups
 
 
 def _movable(op: Op | None, insertion: Insertion) -> InsertedOp | None:
     """Return the inserted op that an op is, if it can move out of loops."""
-    each = None if op is None else insertion.inserted.find(op)
-    return None if each is None or len(each.op.results) else each
+    inserted = None if op is None else insertion.inserted.find(op)
+    return None if inserted is None or len(inserted.op.results) else inserted
 
 
 def _hoist(group: list[InsertedOp], insertion: Insertion) -> bool:
     """Move ops out of as many loops as the proof allows; return whether that is any."""
-    ops, edits = [each.whole for each in group], insertion.edits
+    ops, edits = [inserted.whole for inserted in group], insertion.edits
     loops = loops_around(ops[0])
     if not loops:
         return False
@@ -96,16 +96,16 @@ def _hoist(group: list[InsertedOp], insertion: Insertion) -> bool:
     return False
 
 
-def _raise_pending(each: InsertedOp, insertion: Insertion) -> None:
+def _raise_pending(inserted: InsertedOp, insertion: Insertion) -> None:
     """Let a wait leave as many groups pending as the proof allows."""
     most = insertion.furthest
-    if each.pending is None:
+    if inserted.pending is None:
         return
-    if each.makes_readable:
-        most = mma_after(each.op.operands[0], each.op)
-    passing = insertion.proof.passing([each.whole])
-    while (pending := each.pending) is not None and pending < most:
-        insertion.edits.set_pending(each, pending + 1)
+    if inserted.makes_readable:
+        most = mma_after(inserted.op.operands[0], inserted.op)
+    passing = insertion.proof.passing([inserted.whole])
+    while (pending := inserted.pending) is not None and pending < most:
+        insertion.edits.set_pending(inserted, pending + 1)
         if not insertion.proof.are_in_order(passing):
-            insertion.edits.set_pending(each, pending)
+            insertion.edits.set_pending(inserted, pending)
             return

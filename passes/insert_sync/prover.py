@@ -102,7 +102,7 @@ class WholeFunctionProver:
     def _change(self, entry: Entry) -> None:
         assert entry.op is not None
         self._known = None
-        self._analyzer.change(entry.op)
+        self._analyzer.invalidate(entry.op)
 
     def passing(self, ops: Iterable[Op]) -> list[Origin]:
         return []

@@ -29,7 +29,7 @@ def has_effect(op: Op | type[SmemOp]) -> bool:
 
 def accessed_tiles(op: Op) -> list[Accessed]:
     """Return the tiles that an op accesses, and how, without memrefs."""
-    return [each for each in accessed(op) if isinstance(each.value.type, TileType)]
+    return [access for access in accessed(op) if isinstance(access.value.type, TileType)]
 
 
 def pending_of(wait: Op) -> int:

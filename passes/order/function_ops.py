@@ -47,8 +47,8 @@ class FunctionOps:
         for region in op.regions:
             for block in region.blocks:
                 end = self._ends[block] = Entry(None, block)
-                for each in block.operations:
-                    _link(self._new(each.operation, block), end)
+                for inner in block.operations:
+                    _link(self._new(inner.operation, block), end)
 
     def _new(self, op: Op, block: Block) -> Entry:
         entry = self._entries[op_address(op)] = Entry(op, block)

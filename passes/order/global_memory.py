@@ -66,7 +66,7 @@ class GlobalArrays:
 
     def accesses_by(self, op: Op) -> list[tuple[GlobalAccess, SymbolicRectangle]]:
         """Return the accesses by an op, each with all of its array; reads come before writes."""
-        return sorted(self._rectangles.get(op.operation, ()), key=lambda each: each[0].writes)
+        return sorted(self._rectangles.get(op.operation, ()), key=lambda pair: pair[0].writes)
 
     def conflicts(self) -> Iterator[tuple[GlobalAccess, GlobalAccess]]:
         """Yield writes and reads of each array by different threads."""
@@ -77,8 +77,8 @@ class GlobalArrays:
 def asynchronous_reason(access: GlobalAccess) -> str:
     """Return why an asynchronous access of such an array is not followed."""
     verb = "writes" if access.writes else "reads"
-    other = "reads" if access.writes else "writes"
-    return f"it {verb} an array asynchronously that another op {other}"
+    other_verb = "reads" if access.writes else "writes"
+    return f"it {verb} an array asynchronously that another op {other_verb}"
 
 
 def by_same_threads(one: Op, other: Op) -> bool:
@@ -97,14 +97,16 @@ def by_same_threads(one: Op, other: Op) -> bool:
 
 def _are_same(one: Value, other: Value) -> bool:
     """Whether two memrefs are one value, or results of the same op on the same operands."""
-    made, again = defining_op(one), defining_op(other)
-    if one == other or made is None or again is None:
+    defining, other_defining = defining_op(one), defining_op(other)
+    if one == other or defining is None or other_defining is None:
         return one == other
-    attributes = [{x: str(op.attributes[x]) for x in op.attributes} for op in (made, again)]
+    attributes = [
+        {x: str(op.attributes[x]) for x in op.attributes} for op in (defining, other_defining)
+    ]
     return (
-        made.name == again.name
+        defining.name == other_defining.name
         and attributes[0] == attributes[1]
-        and list(made.operands) == list(again.operands)
+        and list(defining.operands) == list(other_defining.operands)
         and one.type == other.type
     )
 
@@ -113,8 +115,13 @@ def _conflicts(accesses: list[GlobalAccess]) -> Iterator[tuple[GlobalAccess, Glo
     """Yield writes and reads by different threads, of which one at least is by an op of the dialect."""
     for write in accesses:
         for read in accesses:
-            own = isinstance(write.op, SmemOp) or isinstance(read.op, SmemOp)
-            if write.writes and not read.writes and own and not by_same_threads(write.op, read.op):
+            is_followed = isinstance(write.op, SmemOp) or isinstance(read.op, SmemOp)
+            if (
+                write.writes
+                and not read.writes
+                and is_followed
+                and not by_same_threads(write.op, read.op)
+            ):
                 yield write, read
 
 

@@ -124,8 +124,8 @@ class Segments:
         def segment(last: Entry) -> Segment:
             ended = Segment(begin, last, first)
             self.steps[ended] = [*followed]
-            for each in within:
-                each.segment = ended
+            for member in within:
+                member.segment = ended
             within.clear()
             followed.clear()
             return ended
@@ -248,8 +248,8 @@ class RunGraph:
     ) -> RunNode:
         node = RunNode(segment, len(self.nodes), tuple(self._trail), forgets)
         self.nodes.append(node)
-        for each in before:
-            each.successors.append(node)
+        for predecessor in before:
+            predecessor.successors.append(node)
         return node
 
     # Straight-line code.
@@ -259,9 +259,9 @@ class RunGraph:
         paths = [path]
         for part in self._segments.parts_of(block):
             if isinstance(part, Segment):
-                paths = [self._enter(part, each) for each in paths]
+                paths = [self._enter(part, before) for before in paths]
             else:
-                paths = _join_many([end for each in paths for end in self._region(part, each)])
+                paths = _join_many([end for before in paths for end in self._region(part, before)])
         return paths
 
     def _enter(self, segment: Segment, path: _Path) -> _Path:
@@ -278,7 +278,7 @@ class RunGraph:
                     if isinstance(step, MemoryWrite | RegisterWrite)
                     else step.sources
                 )
-                rectangles = tuple(each.evaluate(env) for each in touched)
+                rectangles = tuple(symbolic.evaluate(env) for symbolic in touched)
                 node.accesses[step] = AccessedBytes(step, len(node.accesses), rectangles)
             elif isinstance(step, Opaque):
                 self.skipped[step.op] = step.reason
@@ -297,8 +297,8 @@ class RunGraph:
 
     def _if(self, step: IfRegion, path: _Path) -> list[_Path]:
         condition = path.env.get(step.condition, VARIES)
-        taken = (1, 0) if condition.exact is None else (int(condition.exact != 0),)
-        branches = [step.branches[1 - each] for each in taken]
+        outcomes = (1, 0) if condition.exact is None else (int(condition.exact != 0),)
+        branches = [step.branches[1 - outcome] for outcome in outcomes]
         if not any(branch.synchronizes for branch in branches):
             return [self._select(step, condition, branches, path)]
         if not condition.uniform:

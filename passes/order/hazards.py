@@ -144,8 +144,8 @@ def hazard_between(
         same = rectangle.equals(origin.rectangle)
         # Which of two writes of an element of an array is the last is left to the author. An op that is
         # executed again gives each thread the same bytes, which it writes in order.
-        again = complete and same and earlier == step.op
-        ordered = past_barrier or rectangle.allocation.of_global or again
+        is_repeated = complete and same and earlier == step.op
+        ordered = past_barrier or rectangle.allocation.of_global or is_repeated
         if complete and not (same and _have_different_scopes(earlier, step.op)):
             unsure = _SAME_THREADS
     else:
@@ -175,8 +175,8 @@ def _is_not_followed(earlier: Op, later: Op, one: Rectangle, other: Rectangle) -
     accesses its own elements of an array."""
     if one.allocation.of_memref and other.allocation.of_memref:
         return True
-    own = isinstance(later, SmemOp) or isinstance(earlier, SmemOp)
-    return other.allocation.of_global and (not own or by_same_threads(later, earlier))
+    is_by_smem_op = isinstance(later, SmemOp) or isinstance(earlier, SmemOp)
+    return other.allocation.of_global and (not is_by_smem_op or by_same_threads(later, earlier))
 
 
 def replaces(accessed: AccessedBytes, origin: Origin) -> bool:
@@ -283,7 +283,7 @@ class Hazards:
         self._touched: dict[RunNode, dict[Hashable, set[Rectangle]]] = {}
         self._spans: dict[Origin, list[Span]] = {}
         self._through: dict[Segment, dict[Origin, None]] = {}
-        meets: dict[Rectangle, dict[RunNode, bool]] = {}
+        overlaps: dict[Rectangle, dict[RunNode, bool]] = {}
         for node in graph.nodes:
             touched = self._touched[node] = {}
             for step, _, rectangles in node.accesses.values():
@@ -291,8 +291,8 @@ class Hazards:
                     touched.setdefault(rectangle.allocation.memory, set()).add(rectangle)
                     if isinstance(step, RegisterWrite | KernelEnd):
                         continue
-                    met = meets.setdefault(rectangle, {})
-                    origin = Origin(node, step, rectangle, len(self.origins), met)
+                    overlaps_by_node = overlaps.setdefault(rectangle, {})
+                    origin = Origin(node, step, rectangle, len(self.origins), overlaps_by_node)
                     self.origins.append(origin)
                     self._first.setdefault(_key(origin), origin.number)
                     if is_by_async_proxy(step):
@@ -318,15 +318,15 @@ class Hazards:
         """
         seen: dict[tuple[Step, Rectangle], set[Any]] = {}
         for origin in origins:
-            own = seen.setdefault((origin.step, origin.rectangle), set())
-            yield from self._follow(origin, later=later and later.operation, seen=own)
+            seen_of_step = seen.setdefault((origin.step, origin.rectangle), set())
+            yield from self._follow(origin, later=later and later.operation, seen=seen_of_step)
 
     def first_hazards(self, origin: Origin) -> list[ReachedHazard]:
         """Return the first hazard on each run after an access."""
         spans: list[Span] = []
-        found = list(self._follow(origin, spans, ends=True))
+        hazards = list(self._follow(origin, spans, ends=True))
         self.set_spans(origin, spans)
-        return found
+        return hazards
 
     # What a question has passed.
 
@@ -392,8 +392,8 @@ class Hazards:
             if segment and (position.begin or self._meets(origin, position.node)):
                 steps = islice(segment.steps, position.begin, None)
             elif segment:
-                progress, other, forgets = self._through_segment(segment, progress, group)
-                perhaps = perhaps or other
+                progress, unknown_op, forgets = self._through_segment(segment, progress, group)
+                perhaps = perhaps or unknown_op
                 if forgets or (perhaps and self._forgets_unknown) or is_enough(progress, enough):
                     if spans is not None:
                         spans.append(Span(segment, None, None))
@@ -402,11 +402,11 @@ class Hazards:
             for step in steps:
                 accessed = position.node.accesses.get(step)
                 if accessed is not None:
-                    now = position._replace(progress=progress, perhaps=perhaps)
+                    current = position._replace(progress=progress, perhaps=perhaps)
                     wanted = later is None or accessed.step.op.operation == later
-                    found = self._hazards_with(origin, now, accessed) if wanted else []
-                    yield from found
-                    if (found and ends) or replaces(accessed, origin):
+                    hazards = self._hazards_with(origin, current, accessed) if wanted else []
+                    yield from hazards
+                    if (hazards and ends) or replaces(accessed, origin):
                         last = step
                         break
                 progress = after(progress, step, group, self._furthest)
@@ -430,13 +430,13 @@ class Hazards:
 
     def _meets(self, origin: Origin, node: RunNode) -> bool:
         """Whether a node may access bytes of an access."""
-        met = origin.meets.get(node)
-        if met is None:
+        overlaps = origin.meets.get(node)
+        if overlaps is None:
             rectangle = origin.rectangle
             touched = self._touched[node].get(rectangle.allocation.memory, ())
-            met = any(rectangle.overlaps(each) is not False for each in touched)
-            origin.meets[node] = met
-        return met
+            overlaps = any(rectangle.overlaps(r) is not False for r in touched)
+            origin.meets[node] = overlaps
+        return overlaps
 
     def _through_segment(
         self, segment: Segment, progress: int, group: Group | None
@@ -448,9 +448,9 @@ class Hazards:
             steps = segment.steps
             for step in steps:
                 progress = after(progress, step, group, self._furthest)
-            other = next((step.op for step in steps if isinstance(step, UnknownEffects)), None)
+            unknown_op = next((step.op for step in steps if isinstance(step, UnknownEffects)), None)
             forgets = any(isinstance(step, Opaque) for step in steps)
-            segment.known[key] = progress, other, forgets
+            segment.known[key] = progress, unknown_op, forgets
         return segment.known[key]
 
     def _hazards_with(
@@ -458,7 +458,7 @@ class Hazards:
     ) -> list[ReachedHazard]:
         """Return the hazards between an access and a later one."""
         first = self._first[_key(origin)]
-        found = []
+        hazards = []
         for which, rectangle in enumerate(accessed.rectangles):
             if rectangle.allocation.memory == origin.rectangle.allocation.memory:
                 hazard = hazard_between(
@@ -478,8 +478,8 @@ class Hazards:
                         which,
                     )
                     age = -1 if hazard.age is None else hazard.age
-                    found.append(ReachedHazard((*reached, origin.writes, age, first), hazard))
-        return found
+                    hazards.append(ReachedHazard((*reached, origin.writes, age, first), hazard))
+        return hazards
 
 
 def _key(origin: Origin) -> tuple[bool, Rectangle]:
@@ -500,7 +500,7 @@ def _reachable_memory(graph: RunGraph) -> dict[RunNode, frozenset]:
     while changed:
         changed = False
         for node in reversed(graph.nodes):
-            more = reached[node].union(*(reached[each] for each in node.successors))
-            if len(more) > len(reached[node]):
-                reached[node], changed = more, True
+            memory = reached[node].union(*(reached[successor] for successor in node.successors))
+            if len(memory) > len(reached[node]):
+                reached[node], changed = memory, True
     return reached

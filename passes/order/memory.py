@@ -74,15 +74,15 @@ class Allocations:
         """Return the memory of memrefs that tiles also view; which of a memref's bytes are accessed is
         not known."""
         start: Start = (0, ())
-        found = []
+        rectangles = []
         for memref in memrefs:
             memory = self._memory(base_of(memref))[0]
             if memory is not None and memory in self._viewed:
                 # Where one argument begins in another is not known.
                 span = None if memory == _ARGUMENTS else _span(memref)
                 whole = Allocation(op, memory, span, 1, 1, 1, of_memref=True)
-                found.append(SymbolicRectangle(whole, start, start, start, 1, 1))
-        return tuple(found)
+                rectangles.append(SymbolicRectangle(whole, start, start, start, 1, 1))
+        return tuple(rectangles)
 
     def _rectangle(self, tile: Value, op: Op, chain: list[SubviewOp]) -> SymbolicRectangle | None:
         allocation = self._allocation(op)
@@ -133,12 +133,12 @@ class Allocations:
 
     def _all_bases(self) -> dict[Hashable, list[Value]]:
         """Return the memrefs that may alias others, by the key of their memory."""
-        found: dict[Hashable, list[Value]] = {}
+        bases: dict[Hashable, list[Value]] = {}
         named = [op.results[0] for op in walk(self._function, *_NAMED)]
         arguments = self._function.regions[0].blocks[0].arguments
         for base in [*named, *filter(_is_workgroup, arguments)]:
-            found.setdefault(self._memory(base)[0], []).append(base)
-        return found
+            bases.setdefault(self._memory(base)[0], []).append(base)
+        return bases
 
     def _memory(self, source: Value) -> tuple[Hashable, bool]:
         """Return a key of a memref's memory, and whether others than the function may have written it.
@@ -215,9 +215,9 @@ def _unknown_user(memref: Value) -> Op | None:
     for use in memref.uses:
         op = use.owner.operation
         if op.name in ALIASES:
-            found = _unknown_user(op.results[0])
-            if found is not None:
-                return found
+            user = _unknown_user(op.results[0])
+            if user is not None:
+                return user
         elif not isinstance(use.owner, ViewOp) and not is_known(op):
             return op
     return None

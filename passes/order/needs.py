@@ -85,15 +85,15 @@ class Unordered(NamedTuple):
     def with_needs_of(self, others: Iterable[Unordered]) -> Unordered:
         """Return the pair with what others of the same two ops need, too: of waits, the one that leaves
         least pending."""
-        found: dict[object, Need] = {need.op: need for need in self.needs}
+        by_op: dict[object, Need] = {need.op: need for need in self.needs}
         for need in (need for other in others for need in other.needs):
-            known = found.setdefault(need.op, need)
-            if need.pending is not None and known.pending is not None:
-                least = min(known, need, key=lambda x: x.pending or 0)
-                found[need.op] = least._replace(read=known.read and need.read)
-            most = max(known.warpgroups, need.warpgroups)
-            found[need.op] = found[need.op]._replace(warpgroups=most)
-        return self._replace(needs=tuple(sorted(found.values(), key=lambda x: SYNC_ORDER[x.op])))
+            first = by_op.setdefault(need.op, need)
+            if need.pending is not None and first.pending is not None:
+                least = min(first, need, key=lambda x: x.pending or 0)
+                by_op[need.op] = least._replace(read=first.read and need.read)
+            most = max(first.warpgroups, need.warpgroups)
+            by_op[need.op] = by_op[need.op]._replace(warpgroups=most)
+        return self._replace(needs=tuple(sorted(by_op.values(), key=lambda x: SYNC_ORDER[x.op])))
 
 
 def needs_text(needs: tuple[Need, ...] | list[Need]) -> str:

@@ -88,24 +88,24 @@ class Pairs:
 
     def _hazards_of(self, unordered: Unordered) -> Iterator[Hazard]:
         origins = self._origins[op_address(unordered.earlier)]
-        for found in self._hazards.hazards_after_all(origins, unordered.op):
-            yield found.hazard
-            if found.hazard.lacks_all:
+        for reached in self._hazards.hazards_after_all(origins, unordered.op):
+            yield reached.hazard
+            if reached.hazard.lacks_all:
                 # No run needs more.
                 return
 
     def _next(self, queue: _Queue, wanted: Callable[[Hazard], bool]) -> Hazard | None:
         """Return the first hazard; drop the accesses that have none any more."""
         while queue:
-            before, number = queue[0]
+            queued, number = queue[0]
             hazards = self._hazards.first_hazards(self._hazards.origins[number])
-            now = _place(hazards, wanted)
-            if now is None:
+            first = _place(hazards, wanted)
+            if first is None:
                 heappop(queue)
-            elif now != before:
-                heapreplace(queue, (now, number))
+            elif first != queued:
+                heapreplace(queue, (first, number))
             else:
-                return next(x.hazard for x in hazards if x.reached == now and wanted(x.hazard))
+                return next(x.hazard for x in hazards if x.reached == first and wanted(x.hazard))
         return None
 
     # Changes.
@@ -175,7 +175,7 @@ def _place(
     hazards: list[ReachedHazard], wanted: Callable[[Hazard], bool]
 ) -> tuple[int, ...] | None:
     """Return where runs reach the first hazard that is wanted; None if there is none."""
-    return min((each.reached for each in hazards if wanted(each.hazard)), default=None)
+    return min((reached.reached for reached in hazards if wanted(reached.hazard)), default=None)
 
 
 def _is_any(hazard: Hazard) -> bool:

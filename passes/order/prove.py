@@ -43,8 +43,10 @@ def prove(function: Op, program: StepProgram) -> Proof:
     """Search all runs of a function's program for hazards, whatever its sizes and arguments are."""
     graph = RunGraph(program, Segments(FunctionOps(function)))
     hazards = Hazards(graph, program.furthest)
-    found = sorted(hazards.hazards_after_all(hazards.origins), key=lambda each: each.reached)
-    return Proof([each.hazard for each in found], graph.skipped)
+    in_order = sorted(
+        hazards.hazards_after_all(hazards.origins), key=lambda reached: reached.reached
+    )
+    return Proof([reached.hazard for reached in in_order], graph.skipped)
 
 
 def refute(function: Op, program: StepProgram) -> Hazard | None:
@@ -64,10 +66,12 @@ def _first_certain(hazards: Hazards) -> ReachedHazard | None:
     for origin in hazards.origins:
         if first is not None and origin.node.number > first.reached[0]:
             break
-        certain = (each for each in hazards.hazards_after(origin) if not each.hazard.unsure)
-        found = next(certain, None)
-        if found is not None and (first is None or found.reached < first.reached):
-            first = found
+        certain = (
+            reached for reached in hazards.hazards_after(origin) if not reached.hazard.unsure
+        )
+        candidate = next(certain, None)
+        if candidate is not None and (first is None or candidate.reached < first.reached):
+            first = candidate
     return first
 
 

@@ -63,7 +63,7 @@ class Rectangle(NamedTuple):
 
     def equals(self, other: "Rectangle") -> bool:
         """Whether both are known to be the same bytes."""
-        known = (
+        are_known = (
             start is not None or size == whole
             for start, size, whole in (
                 (self.stage, 1, self.allocation.stages),
@@ -71,7 +71,7 @@ class Rectangle(NamedTuple):
                 (self.column, self.columns, self.allocation.columns),
             )
         )
-        return self == other and all(known)
+        return self == other and all(are_known)
 
 
 def _spans_overlap(a: Allocation, b: Allocation) -> bool | None:
@@ -119,8 +119,8 @@ def _value(start: Start, env: Env, last: int) -> int | None:
     """Return a start; None if it is not known, or after the last valid one."""
     total, terms = start
     for term in terms:
-        known = env.get(term, VARIES).exact
-        if known is None:
+        constant = env.get(term, VARIES).exact
+        if constant is None:
             return None
-        total += known
+        total += constant
     return total if 0 <= total <= last else None

@@ -94,23 +94,23 @@ def needs(hazard: Hazard) -> tuple[Need, ...]:
     """Return the ops that would put the two accesses in order."""
     age = hazard.age
     if _is_bulk_store(hazard.earlier):
-        found = [Need(TmaCommitOp)] if age is not None and age < 0 else []
+        missing = [Need(TmaCommitOp)] if age is not None and age < 0 else []
         if age is not None:
             read = not hazard.after_write
-            found.append(Need(TmaWaitOp, max(age, 0), elected=True, read=read))
-        return (*found, *([] if hazard.at_end or hazard.past_barrier else [CTA_BARRIER]))
+            missing.append(Need(TmaWaitOp, max(age, 0), elected=True, read=read))
+        return (*missing, *([] if hazard.at_end or hazard.past_barrier else [CTA_BARRIER]))
     if not hazard.after_write:
         waits = [] if age is None else [Need(WaitOp, age)]
         if hazard.proxy is Proxy.ASYNC and hazard.writes and not hazard.fenced:
             waits.append(Need(FenceOp))
         return (*waits, *([] if hazard.rectangle.allocation.of_registers else [CTA_BARRIER]))
-    found = []
+    missing = []
     if age is not None:
-        found = [Need(CopyCommitOp)] if age < 0 else []
-        found.append(Need(CopyWaitOp, max(age, 0)))
+        missing = [Need(CopyCommitOp)] if age < 0 else []
+        missing.append(Need(CopyWaitOp, max(age, 0)))
     if hazard.proxy is Proxy.ASYNC and not hazard.fenced:
-        found.append(Need(FenceOp))
-    return (*found, *([] if hazard.past_barrier else [CTA_BARRIER]))
+        missing.append(Need(FenceOp))
+    return (*missing, *([] if hazard.past_barrier else [CTA_BARRIER]))
 
 
 def reason(hazard: Hazard) -> str:

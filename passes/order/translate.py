@@ -182,11 +182,13 @@ class Translator:
 
     def _elected_threads(self, op: Op) -> Elected | None:
         """Return the threads that an `smem.elect` around an op selects; None if there is none."""
-        for each in ancestors_of(op):
-            if each.name == ElectOp.OPERATION_NAME:
+        for ancestor in ancestors_of(op):
+            if ancestor.name == ElectOp.OPERATION_NAME:
                 # One warpgroup is the CTA.
                 alone = self._everyone is Scope.WARPGROUP
-                return Elected("cta" if alone else each.opview.scope.value, each.opview.warp)
+                return Elected(
+                    "cta" if alone else ancestor.opview.scope.value, ancestor.opview.warp
+                )
         return None
 
     def _step(self, op: Op) -> Step | None:
@@ -230,8 +232,8 @@ class Translator:
     def _by_mbarrier(self, op: Op) -> Opaque:
         """Translate a write that completes at an mbarrier of the kernel's own."""
         _, number = MBARRIER_WRITES[op.name]
-        made = defining_op(op.operands[number])
-        where = f" ({report.label(made)})" if made else ""
+        mbarrier_op = defining_op(op.operands[number])
+        where = f" ({report.label(mbarrier_op)})" if mbarrier_op else ""
         reason = f"it completes at an mbarrier of the kernel's own{where}"
         return Opaque(op, f"{reason}; only those of smem.create_pipeline are followed")
 
@@ -343,8 +345,8 @@ class Translator:
     def _opaque(self, op: Op) -> Opaque | UnknownEffects:
         """Translate an op that executes its regions in an unknown way."""
         inner = [self._block(block) for region in op.regions for block in region.blocks]
-        own = isinstance(op, SmemOp) and has_effect(op)
-        followed = own or any(block.accesses or block.synchronizes for block in inner)
+        has_own_effect = isinstance(op, SmemOp) and has_effect(op)
+        followed = has_own_effect or any(block.accesses or block.synchronizes for block in inner)
         return (
             Opaque(op, "how it executes its regions is not known")
             if followed

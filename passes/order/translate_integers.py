@@ -179,9 +179,9 @@ class Widening:
         elif name == "arith.shrui":
             scale <<= min(max(constant, 0), 32)
         for x in operands:
-            known = self._constants.get(x, 0)
-            if 0 < known <= _COMPARED and name in ("arith.cmpi", "arith.xori"):
-                self._bound = max(self._bound, 2 * known)
+            compared = self._constants.get(x, 0)
+            if 0 < compared <= _COMPARED and name in ("arith.cmpi", "arith.xori"):
+                self._bound = max(self._bound, 2 * compared)
         self._scale[result] = scale
 
     def _need(self, modulus: int) -> None:

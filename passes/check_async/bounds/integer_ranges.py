@@ -106,7 +106,7 @@ class IntegerRanges:
     def _range(self, polynomial: Polynomial, context: RangeContext) -> IntegerRange:
         """Return the range of an integer."""
         facts = context.facts.and_also(
-            facts_of_quotients(polynomial, lambda each: self._is_natural(each, context))
+            facts_of_quotients(polynomial, lambda p: self._is_natural(p, context))
         )
         plain = self._range_by_terms(polynomial, context)
         low = self._lowest(polynomial, facts, context)
@@ -129,15 +129,15 @@ class IntegerRanges:
         low = self._range_by_terms(polynomial, context).low
         coefficients = dict(polynomial.terms)
         for i, fact in enumerate(facts.natural if depth else ()):
-            rest = facts._replace(natural=facts.natural[:i] + facts.natural[i + 1 :])
+            other_facts = facts._replace(natural=facts.natural[:i] + facts.natural[i + 1 :])
             for product, b in fact.terms:
                 a = coefficients.get(product, 0)
                 if product and a * b > 0:
                     difference = polynomial * number(abs(b)) - fact * number(abs(a))
-                    bound = self._lowest(difference, rest, context, depth - 1)
+                    bound = self._lowest(difference, other_facts, context, depth - 1)
                     low = max(low, bound if abs(bound) == inf else ceil(bound / abs(b)))
-        for each in facts.nonzero:
-            apart = ((polynomial - each).constant, (polynomial + each).constant)
+        for nonzero in facts.nonzero:
+            apart = ((polynomial - nonzero).constant, (polynomial + nonzero).constant)
             if low in apart:
                 low += 1
         return low
@@ -146,7 +146,7 @@ class IntegerRanges:
         """Return the range of a polynomial by those of its symbols."""
         return add(
             [
-                multiply(factor, [self._symbol_range(each, context) for each in symbols])
+                multiply(factor, [self._symbol_range(symbol, context) for symbol in symbols])
                 for symbols, factor in polynomial.terms
             ]
         )
@@ -170,7 +170,7 @@ class IntegerRanges:
             return self._select_range(symbol.operands, context)
         if symbol.name:
             return compute_range(
-                symbol.name, [self._range(each, context) for each in symbol.operands]
+                symbol.name, [self._range(operand, context) for operand in symbol.operands]
             )
         match self._values.symbols.key_of(symbol):
             case "count", OpIdentity(op=loop), _:
@@ -203,33 +203,35 @@ class IntegerRanges:
 
     def _launch_range(self, name: str, dim: str, context: RangeContext) -> IntegerRange:
         """Return the range of a number that the launch decides."""
-        place = "xyz".find(dim) if dim else 0
+        axis = "xyz".find(dim) if dim else 0
         if name == "gpu.cluster_block_id":
-            return range_below(self._cluster[place], f"block {dim}")
+            return range_below(self._cluster[axis], f"block {dim}")
         if name in ("gpu.block_id", "gpu.grid_dim") and self._grid is not None:
-            count = self._grid[place]
+            count = self._grid[axis]
             return exactly(count) if name == "gpu.grid_dim" else range_below(count, f"block {dim}")
         if self._block is None or name not in ("gpu.block_dim", "gpu.thread_id", "gpu.subgroup_id"):
             return IntegerRange(0, inf)
         x, y, z = self._block
         if name == "gpu.block_dim":
-            return exactly(self._block[place])
-        size, each = self._block[place], WARPGROUP
+            return exactly(self._block[axis])
+        size, per_warpgroup = self._block[axis], WARPGROUP
         if name == "gpu.subgroup_id":
-            size, each = -(-x * y * z // _WARP), WARPS
+            size, per_warpgroup = -(-x * y * z // _WARP), WARPS
         if context.warpgroups is not None and y == z == 1:
             first, end = context.warpgroups
-            return IntegerRange(first * each, end * each - 1, True, True, _OF_THREAD)
+            return IntegerRange(
+                first * per_warpgroup, end * per_warpgroup - 1, True, True, _OF_THREAD
+            )
         return range_below(size, *_OF_THREAD)
 
     def _trips_range(self, bounds: tuple[Polynomial, ...], context: RangeContext) -> IntegerRange:
         """Return the range of the number of a loop's iterations."""
-        lower, upper, step = (self._range(each, context) for each in bounds)
+        lower, upper, step = (self._range(bound, context) for bound in bounds)
         if step.low != step.high or step.low < 1:
             return IntegerRange(0, inf)
-        by = int(step.low)
+        stride = int(step.low)
         distance = self._range(bounds[1] - bounds[0], context)
-        low, high = (x if abs(x) == inf else -(-x // by) for x in (distance.low, distance.high))
+        low, high = (x if abs(x) == inf else -(-x // stride) for x in (distance.low, distance.high))
         attained = lower.attained and upper.attained and are_independent([lower, upper])
         return IntegerRange(
             max(low, 0), max(high, 0), attained, False, lower.sources | upper.sources
@@ -293,13 +295,13 @@ class IntegerRanges:
         *_, terminator = block.operations
         following = self._values.polynomial(terminator.operands[argument.arg_number - 1])
         outside = self._context_in(loop.block, context.carried)
-        start = found = after = self._range(first, outside)
+        initial_range = carried = after = self._range(first, outside)
         for iteration in range(_ITERATIONS + 2):
-            inside = self._context_in(block, {**context.carried, argument: found})
-            after = join(start, self._range(following, inside))
-            if after.is_within(found.low, found.high):
+            inside = self._context_in(block, {**context.carried, argument: carried})
+            after = join(initial_range, self._range(following, inside))
+            if after.is_within(carried.low, carried.high):
                 break
-            found = after if iteration < _ITERATIONS else UNKNOWN
+            carried = after if iteration < _ITERATIONS else UNKNOWN
         return after._replace(attained=False, dense=False)
 
     # Contexts.
@@ -358,7 +360,7 @@ class IntegerRanges:
         self, context: RangeContext, condition: Polynomial, holds: bool
     ) -> RangeContext:
         """Return what is known where a condition holds, too, or does not."""
-        facts = facts_of(condition, holds, lambda each: self._is_natural(each, context))
+        facts = facts_of(condition, holds, lambda p: self._is_natural(p, context))
         return _with_facts(context, facts)
 
 

@@ -56,8 +56,8 @@ def multiply(factor: int, ranges: list[IntegerRange]) -> IntegerRange:
     if not ranges:
         return exactly(factor)
     low, high = factor, factor
-    for each in ranges:
-        corners = [_times(x, y) for x in (low, high) for y in (each.low, each.high)]
+    for factor_range in ranges:
+        corners = [_times(x, y) for x in (low, high) for y in (factor_range.low, factor_range.high)]
         low, high = min(corners), max(corners)
     alone = len(ranges) == 1
     return IntegerRange(
@@ -65,19 +65,19 @@ def multiply(factor: int, ranges: list[IntegerRange]) -> IntegerRange:
         high,
         alone and ranges[0].attained,
         alone and ranges[0].dense and abs(factor) == 1,
-        frozenset().union(*(each.sources for each in ranges)),
+        frozenset().union(*(factor_range.sources for factor_range in ranges)),
     )
 
 
 def add(ranges: list[IntegerRange]) -> IntegerRange:
     """Return the range of a sum of integers."""
-    moving = [each for each in ranges if each.low != each.high]
+    varying = [r for r in ranges if r.low != r.high]
     return IntegerRange(
-        sum(each.low for each in ranges),
-        sum(each.high for each in ranges),
-        all(each.attained for each in ranges) and are_independent(moving),
-        all(each.dense for each in ranges) and len(moving) <= 1,
-        frozenset().union(*(each.sources for each in ranges)),
+        sum(r.low for r in ranges),
+        sum(r.high for r in ranges),
+        all(r.attained for r in ranges) and are_independent(varying),
+        all(r.dense for r in ranges) and len(varying) <= 1,
+        frozenset().union(*(r.sources for r in ranges)),
     )
 
 
@@ -97,27 +97,27 @@ def narrow(x: IntegerRange, low: Bound, high: Bound) -> IntegerRange:
 
 def are_independent(ranges: list[IntegerRange]) -> bool:
     """Whether no two of some integers are computed from the same source."""
-    return sum(len(each.sources) for each in ranges) == len(
-        frozenset().union(*(each.sources for each in ranges))
+    return sum(len(r.sources) for r in ranges) == len(
+        frozenset().union(*(r.sources for r in ranges))
     )
 
 
 def compute_range(name: str, operands: list[IntegerRange]) -> IntegerRange:
     """Return the range of the result of an op of `arith`, by its name."""
-    if any(each.is_empty for each in operands):
+    if any(r.is_empty for r in operands):
         return IntegerRange(0, -1)
-    sources = frozenset().union(*(each.sources for each in operands))
+    sources = frozenset().union(*(r.sources for r in operands))
     if name in _REMAINDERS:
         return _remainder(name, *operands)._replace(sources=sources)
     if name not in _OPERATIONS:
         return UNKNOWN._replace(sources=sources)
     low, high = _OPERATIONS[name](*operands)
     # These ops do not fall where an operand rises, if the others are constants.
-    moving = [each for each in operands if each.low != each.high]
-    attained = len(moving) <= 1 and all(each.attained for each in operands)
-    known = attained and name in _MONOTONE and _is_natural(*operands)
-    dense = known and operands[0].dense and operands[-1] not in moving
-    return IntegerRange(low, high, known, dense, sources)
+    varying = [r for r in operands if r.low != r.high]
+    attained = len(varying) <= 1 and all(r.attained for r in operands)
+    is_exact = attained and name in _MONOTONE and _is_natural(*operands)
+    dense = is_exact and operands[0].dense and operands[-1] not in varying
+    return IntegerRange(low, high, is_exact, dense, sources)
 
 
 def _times(x: Bound, y: Bound) -> Bound:
@@ -132,7 +132,7 @@ def _over(x: Bound, by: Bound) -> Bound:
 
 
 def _is_natural(*ranges: IntegerRange) -> bool:
-    return all(each.low >= 0 for each in ranges)
+    return all(r.low >= 0 for r in ranges)
 
 
 def _remainder(name: str, x: IntegerRange, y: IntegerRange) -> IntegerRange:
@@ -175,8 +175,8 @@ def _shift_left(x: IntegerRange, y: IntegerRange) -> tuple[Bound, Bound]:
 
 
 def _and(x: IntegerRange, y: IntegerRange) -> tuple[Bound, Bound]:
-    natural = [each.high for each in (x, y) if _is_natural(each)]
-    return (0, min(natural)) if natural else (-inf, inf)
+    highs = [r.high for r in (x, y) if _is_natural(r)]
+    return (0, min(highs)) if highs else (-inf, inf)
 
 
 def _or(x: IntegerRange, y: IntegerRange) -> tuple[Bound, Bound]:

@@ -23,16 +23,12 @@ def check_pipelines(function: Op, block: Block) -> None:
 
 
 def follow_pipelines(kernel: KernelAnalysis, findings: Findings) -> None:
-    """Find what is wrong or not proven in a function with pipelines or partitions.
-
-    Args:
-        kernel: the function.
-        findings: receives what is found.
+    """Add what is wrong or not proven in a function with pipelines or partitions to `findings`.
 
     Raises:
-        OpError: if what is found ends the search.
+        OpError: if a finding ends the search.
     """
-    kernel.renew()
+    kernel.reset()
     KernelWalker(kernel, findings).follow(kernel.ops.ops_in(kernel.block))
     races = Races(kernel, findings)
     races.check_written()

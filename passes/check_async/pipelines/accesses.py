@@ -16,14 +16,14 @@ from .partition import ActiveThreads
 from .state import ExposedAccess, PartitionState, PendingRead, PendingWrite, Reader, TileRectangle
 from .tile_resolver import TileResolver
 
-#: What reads a tile, by the proxy and by what states that the read is complete.
+#: What reads a tile, by its proxy and its completion.
 _READERS = {
     (Proxy.GENERIC, Completion.AT_ONCE): Reader.THREADS,
     (Proxy.ASYNC, Completion.WGMMA_GROUP): Reader.MMA,
     (Proxy.ASYNC, Completion.BULK_GROUP): Reader.BULK,
 }
 
-#: How tiles are written: by the threads' own stores, and in bulk.
+#: How tiles are written: by the threads' stores, and by bulk copies.
 _WRITES = ((Proxy.GENERIC, Completion.AT_ONCE), (Proxy.ASYNC, Completion.MBARRIER))
 
 #: The age of a new read: an mma is a group, a bulk store is in one once the group is committed.
@@ -37,7 +37,7 @@ class Accesses:
         kernel: the function.
         threads: the threads that execute the ops.
         tiles: finds the rectangles of tiles.
-        others: compares the accesses of the warpgroups of the partition.
+        others: compares the accesses of different warpgroups of the partition.
         recorded: receives the accesses.
         findings: receives errors and remarks.
     """
@@ -82,7 +82,9 @@ class Accesses:
                 self._read(op, tile, by, state)
         if any(by is Reader.MMA for _, by in reads):
             registers = map(_registers_of, self._kernel.registers.writers_for(op))
-            state.reads |= {PendingRead(op, each, Reader.MMA, 0) for each in registers}
+            state.reads |= {
+                PendingRead(op, written_registers, Reader.MMA, 0) for written_registers in registers
+            }
         for tile, access in tiles:
             if access.writes and access.proxy is Proxy.GENERIC:
                 self._write_by_threads(op, tile, state)
@@ -90,16 +92,16 @@ class Accesses:
                 self._load(op, tile, state)
 
     def define(self, op: Op, state: PartitionState) -> None:
-        """Check that no mma may still read the registers that an op writes."""
+        """Check that no mma in flight may read the registers that an op writes."""
         for read in self._kernel.in_order(state.reads):
             if read.rectangle.allocation == op and read.age is not None:
                 message = f"writes registers that the {label(read.op)} may still be reading"
                 fix = f"put {needs_text(read.missing)} between them"
-                order = MissingSync(read.op, tuple(read.missing))
-                self._findings.error(op, f"{message}; {fix}", state.certain, state, order)
+                sync = MissingSync(read.op, tuple(read.missing))
+                self._findings.error(op, f"{message}; {fix}", state.certain, state, sync)
 
     def _has_needed_threads(self, op: Op, state: PartitionState) -> bool:
-        """Whether an op is executed by all threads that its accesses need."""
+        """Check that all threads that its accesses need execute an op."""
         partition, scope = self._threads.partition, op.effects.scope
         if scope >= Scope.CTA and not partition.whole and partition.warpgroups is not None:
             shared = "a copy" if any(access.writes for access in op.effects.accesses) else "it"
@@ -110,7 +112,7 @@ class Accesses:
                 state.certain,
                 state,
             )
-        if scope >= Scope.CTA and self._threads.apart:
+        if scope >= Scope.CTA and self._threads.is_divergent:
             reason = "some warpgroups may not execute it, but all threads of the CTA must"
             self._findings.remark(op, reason, state)
             return False
@@ -134,7 +136,7 @@ class Accesses:
             self._write(rectangle, PendingWrite(op, rectangle), state)
 
     def _load(self, op: Op, tile: Value, state: PartitionState) -> None:
-        """Follow a bulk load, whose bytes count for a pipeline index."""
+        """Follow a bulk load: its bytes count for a pipeline index."""
         count = self._threads.count
         if count != 1:
             threads = "an unknown number of" if count is None else count
@@ -166,7 +168,7 @@ class Accesses:
                 state,
             )
             return
-        lag = self._kernel.ranks.lag_of(
+        lag = self._kernel.relative_indices.lag_of(
             op, op.index, rectangle.pipeline_side, self._threads.iteration
         )
         if lag is None:
@@ -183,7 +185,7 @@ class Accesses:
             )
 
     def _write(self, rectangle: TileRectangle, write: PendingWrite, state: PartitionState) -> None:
-        if rectangle.pipeline_side is not None and not self._is_held(
+        if rectangle.pipeline_side is not None and not self._check_acquired(
             write.op, rectangle, "writes", state
         ):
             return
@@ -197,9 +199,9 @@ class Accesses:
                     self._race(write.op, read, "overwrites", needs, overlaps is True, state)
         if rectangle.pipeline_side is None:
             state.filled |= {rectangle}
-            if self._threads.alike and rectangle.same_in_cluster:
+            if self._threads.same_in_cluster and rectangle.same_in_cluster:
                 state.filled_by_all |= {rectangle}
-            if not self._threads.apart:
+            if not self._threads.is_divergent:
                 state.filled_by_each |= {rectangle}
         for earlier in self._kernel.in_order(state.writes):
             self._check_rewritten(earlier, write, state)
@@ -214,14 +216,14 @@ class Accesses:
     ) -> None:
         """Check that two writes of the same bytes are in order (WAW).
 
-        An op that is executed again gives each thread the same bytes, which the thread writes in
-        order. Bulk loads are not ordered.
+        An op that is executed again writes the same bytes by the same thread, so in order. Bulk loads are
+        not ordered.
         """
         overlaps = earlier.rectangle.has_same_stage(write.rectangle) and earlier.rectangle.overlaps(
             write.rectangle
         )
-        again = earlier.op == write.op and earlier.rectangle.equals(write.rectangle)
-        if overlaps is False or (not earlier.in_bulk and (earlier.past_barrier or again)):
+        is_repeated = earlier.op == write.op and earlier.rectangle.equals(write.rectangle)
+        if overlaps is False or (not earlier.in_bulk and (earlier.past_barrier or is_repeated)):
             return
         if earlier.in_bulk:
             self._race(write.op, earlier, "overwrites", [], overlaps is True, state)
@@ -230,8 +232,8 @@ class Accesses:
             f"it may overwrite the {label(earlier.rectangle.allocation)} before the {label(earlier.op)} "
             f"is over; put {WarpgroupBarrierOp.OPERATION_NAME} between them"
         )
-        order = MissingSync(earlier.op, (Need(WarpgroupBarrierOp),))
-        self._findings.remark(write.op, reason, state, order)
+        sync = MissingSync(earlier.op, (Need(WarpgroupBarrierOp),))
+        self._findings.remark(write.op, reason, state, sync)
 
     # Reads.
 
@@ -244,7 +246,9 @@ class Accesses:
         rectangle = self._tiles.rectangle(op, tile, state)
         if rectangle is None:
             return
-        if rectangle.pipeline_side is not None and not self._is_held(op, rectangle, "reads", state):
+        if rectangle.pipeline_side is not None and not self._check_acquired(
+            op, rectangle, "reads", state
+        ):
             return
         self._check_order(op, rectangle, by, state)
         if rectangle.pipeline_side is None and not self._is_filled(rectangle, state):
@@ -262,7 +266,7 @@ class Accesses:
     def _check_order(
         self, op: Op, rectangle: TileRectangle, by: Reader, state: PartitionState
     ) -> None:
-        """Check that what the partition's threads have written of the bytes is there (RAW)."""
+        """Check that earlier writes of the bytes by the partition are visible to a read (RAW)."""
         for write in self._kernel.in_order(state.writes):
             if write.in_bulk and write.rectangle.pipeline_side is not None:
                 continue
@@ -274,28 +278,30 @@ class Accesses:
                 self._race(op, write, "reads", needs, overlaps is True, state)
 
     def _read_remotely(self, op: LoadOp, tile: Value, state: PartitionState) -> None:
-        """Follow a load from another CTA of the cluster, whose threads execute the same ops."""
+        """Follow a load from another CTA of the cluster. Its threads execute the same ops."""
         rectangle = self._tiles.rectangle(op, tile, state)
         if rectangle is None:
             return
-        its = f"{label(rectangle.allocation)} of another CTA"
+        remote_tile = f"{label(rectangle.allocation)} of another CTA"
         if rectangle.pipeline_side is not None:
-            reason = f"it reads a stage of the {its}, whose pipeline indices are not known"
+            reason = f"it reads a stage of the {remote_tile}, whose pipeline indices are not known"
             self._findings.remark(op, reason, state)
             return
         if not state.epoch:
-            message = f"reads the {its}, which may not have written it"
+            message = f"reads the {remote_tile}, which may not have written it"
             fix = f"put {CLUSTER_BARRIER} before the load"
             self._findings.error(op, f"{message}; {fix}", state.certain, state)
         elif not rectangle.is_covered(state.filled_in_cluster):
-            written = f"every CTA has written what it reads of the {its}"
+            written = f"every CTA has written what it reads of the {remote_tile}"
             reason = f"it is not known whether {written} before the last barrier of the cluster"
             self._findings.remark(op, reason, state)
         self._record(op, rectangle, Reader.THREADS, state, remote=True)
 
     def _is_filled(self, rectangle: TileRectangle, state: PartitionState) -> bool:
-        """Whether what is read was written before, by the threads themselves, or by all warpgroups of the
-        partition; `OtherWarpgroups` checks that these come before."""
+        """Whether the threads, or all warpgroups of the partition together, have written a rectangle.
+
+        `OtherWarpgroups` checks that the writes of other warpgroups come before.
+        """
         if rectangle.is_covered(state.filled):
             return True
         symbol, count = self._threads.partition.symbol, self._threads.partition.warpgroups
@@ -303,11 +309,18 @@ class Accesses:
             return False
         values = self._kernel.values
 
-        def of_each(one: TileRectangle) -> list[TileRectangle]:
-            return [one.of_warpgroup(values, symbol, warpgroup) for warpgroup in range(count)]
+        def warpgroup_parts(filled_rectangle: TileRectangle) -> list[TileRectangle]:
+            return [
+                filled_rectangle.of_warpgroup(values, symbol, warpgroup)
+                for warpgroup in range(count)
+            ]
 
-        filled = [each for one in state.filled_by_each for each in of_each(one)]
-        return all(each.is_covered(filled) for each in of_each(rectangle))
+        filled = [
+            part
+            for filled_rectangle in state.filled_by_each
+            for part in warpgroup_parts(filled_rectangle)
+        ]
+        return all(part.is_covered(filled) for part in warpgroup_parts(rectangle))
 
     # Both.
 
@@ -320,11 +333,13 @@ class Accesses:
         remote: bool = False,
         in_bulk: bool = False,
     ) -> None:
-        own = rectangle.without_variables()
+        recorded_rectangle = rectangle.without_variables()
         partition = self._threads.partition
         if partition.symbol is not None and partition.warpgroups != 1 and not remote:
-            self._others.expose(ExposedAccess(op, own, by, in_bulk), state)
-        access = TileAccess(partition, op, own, by, state.certain, state.epoch, remote)
+            self._others.expose(ExposedAccess(op, recorded_rectangle, by, in_bulk), state)
+        access = TileAccess(
+            partition, op, recorded_rectangle, by, state.certain, state.epoch, remote
+        )
         self._recorded.accesses[access] = None
 
     def _race(
@@ -336,30 +351,32 @@ class Accesses:
         overlaps: bool,
         state: PartitionState,
     ) -> None:
-        """Report an access that begins before an earlier one is complete; a bulk load needs nothing but
-        a consumer's wait."""
+        """Report an access that begins before an earlier one is complete. If `needs` is empty, the
+        earlier one is a bulk load, for which a consumer waits."""
         message = (
             f"{verb} the {label(other.rectangle.allocation)} before the {label(other.op)} is over"
         )
         fix = needs_text(needs) if needs else f"{Side.CONSUMER.wait_name} of its stage"
-        order = MissingSync(other.op, tuple(needs))
+        sync = MissingSync(other.op, tuple(needs))
         if overlaps:
             message = f"{message}; put {fix} between them"
-            self._findings.error(op, message, state.certain, state, order)
+            self._findings.error(op, message, state.certain, state, sync)
         else:
             self._findings.remark(
                 op,
                 f"it is not known whether it shares bytes with the {label(other.op)}, which is not over",
                 state,
-                order,
+                sync,
             )
 
-    def _is_held(self, op: Op, rectangle: TileRectangle, verb: str, state: PartitionState) -> bool:
-        """Check that an access is of a stage that was waited for, and not committed or released."""
+    def _check_acquired(
+        self, op: Op, rectangle: TileRectangle, verb: str, state: PartitionState
+    ) -> bool:
+        """Check that an accessed stage is acquired: waited for, and not committed or released."""
         assert rectangle.pipeline_side is not None
         pipeline, side = rectangle.pipeline_side
-        held, stages = state.held(rectangle.pipeline_side), stages_of(pipeline)
-        if not 1 <= rectangle.lag <= held - rectangle.shift:
+        outstanding, stages = state.outstanding(rectangle.pipeline_side), stages_of(pipeline)
+        if not 1 <= rectangle.lag <= outstanding - rectangle.shift:
             is_past = rectangle.lag > 0
             when = f"is already {side.arrived}" if is_past else "is not waited for"
             fix = (
@@ -367,8 +384,8 @@ class Accesses:
                 if is_past
                 else f"put {side.wait_name} before it"
             )
-            # The stage may be that of an index that is held.
-            holds = any((rectangle.lag - each) % stages == 0 for each in range(1, held + 1))
+            # The stage may be that of an outstanding index.
+            holds = any((rectangle.lag - lag) % stages == 0 for lag in range(1, outstanding + 1))
             certain = state.certain and not holds
             self._findings.error(op, f"{verb} a stage that {when}; {fix}", certain, state)
             return False
@@ -382,13 +399,16 @@ class Accesses:
         return True
 
     def _least_index(self, op: Op, rectangle: TileRectangle) -> int:
-        """Return a number that the pipeline index of a stage which an op accesses is not below."""
-        ranks, side = self._kernel.ranks, rectangle.pipeline_side
+        """Return a lower bound of the pipeline index whose stage an op accesses."""
+        relative_indices, side = self._kernel.relative_indices, rectangle.pipeline_side
         iteration = self._threads.iteration
         assert side is not None
-        lags = {x: ranks.lag_of(op, x, side, iteration) for x in self._kernel.ops.stage_indices(op)}
+        lags = {
+            x: relative_indices.lag_of(op, x, side, iteration)
+            for x in self._kernel.ops.stage_indices(op)
+        }
         least = [
-            (ranks.least(op, index, iteration) or 0) + lag - rectangle.lag
+            (relative_indices.least(op, index, iteration) or 0) + lag - rectangle.lag
             for index, lag in lags.items()
             if lag is not None
         ]
@@ -397,8 +417,8 @@ class Accesses:
 
 def _registers_of(writer: Op) -> TileRectangle:
     """Return the registers that an op writes for an mma, as a rectangle of one element."""
-    one = AxisSlice(number(0), 1, 1)
-    return TileRectangle(writer, None, 0, 0, (one, one, one))
+    element = AxisSlice(number(0), 1, 1)
+    return TileRectangle(writer, None, 0, 0, (element, element, element))
 
 
 def _mechanism(access: Access) -> tuple[Proxy, Completion]:
@@ -406,7 +426,7 @@ def _mechanism(access: Access) -> tuple[Proxy, Completion]:
 
 
 class OtherWarpgroups:
-    """Compares the accesses of the warpgroups of a partition, which run the same ops on their own.
+    """Compares accesses of different warpgroups of a partition: they run the same ops at their own pace.
 
     Args:
         kernel: the function.
@@ -420,49 +440,53 @@ class OtherWarpgroups:
         self._findings = findings
 
     def expose(self, access: ExposedAccess, state: PartitionState) -> None:
-        """Check that an access comes after those of the same bytes by other warpgroups, which execute it,
-        too, and note that others may not come after it."""
-        if (self._threads.partition, access.rectangle.pipeline_side) in self._kernel.use.turns:
+        """Check that an access comes after those of the same bytes by other warpgroups, and expose it to
+        later ones. The other warpgroups execute the same op."""
+        if (
+            self._threads.partition,
+            access.rectangle.pipeline_side,
+        ) in self._kernel.use.round_robins:
             return
         for earlier in (access, *self._kernel.in_order(state.exposed - {access})):
             self._check(earlier, access, state)
         state.exposed |= {access}
 
     def check_branches(
-        self, one: frozenset[ExposedAccess], other: frozenset[ExposedAccess]
+        self, then_accesses: frozenset[ExposedAccess], else_accesses: frozenset[ExposedAccess]
     ) -> None:
-        """Check accesses in two branches, of which each warpgroup of the partition takes one."""
-        for first in self._kernel.in_order(one):
-            for second in self._kernel.in_order(other):
+        """Check accesses in the two branches of an `scf.if` of which each warpgroup takes one."""
+        for first in self._kernel.in_order(then_accesses):
+            for second in self._kernel.in_order(else_accesses):
                 self._check(first, second, None)
 
     def _check(
         self, earlier: ExposedAccess, later: ExposedAccess, state: PartitionState | None
     ) -> None:
         partition = self._threads.partition
-        writes = [each for each in (later, earlier) if each.by is None]
+        writes = [access for access in (later, earlier) if access.by is None]
         is_past = earlier.past_barrier and not later.is_async
         if not writes or is_past or not earlier.rectangle.has_same_pipeline(later.rectangle):
             return
         assert partition.symbol is not None
         if earlier.rectangle.is_disjoint_between(later.rectangle, partition.symbol):
             return
-        other = earlier if writes[0] is later else later
+        conflicting = earlier if writes[0] is later else later
         reason = (
-            f"another warpgroup of its partition may access the same bytes by the {label(other.op)}"
+            "another warpgroup of its partition may access the same bytes by the "
+            f"{label(conflicting.op)}"
         )
         if earlier is later or state is None or partition.warpgroups is None or earlier.in_bulk:
             self._findings.remark(writes[0].op, reason, state)
             return
         needs = self._needs_between(earlier, later, partition.warpgroups, state)
-        order = MissingSync(earlier.op, needs, before=later.op)
+        sync = MissingSync(earlier.op, needs, before=later.op)
         reason = f"{reason}; put {needs_text(needs)} between them"
-        self._findings.remark(writes[0].op, reason, state, order)
+        self._findings.remark(writes[0].op, reason, state, sync)
 
     def _needs_between(
         self, earlier: ExposedAccess, later: ExposedAccess, warpgroups: int, state: PartitionState
     ) -> tuple[Need, ...]:
-        """Return what orders accesses of several warpgroups of a partition."""
+        """Return the missing ops between accesses by several warpgroups of a partition."""
         waits = [
             need
             for read in self._kernel.in_order(state.reads)

@@ -60,67 +60,80 @@ def are_excluded(kernel: KernelAnalysis) -> bool:
     Args:
         kernel: the waits and arrivals of all partitions.
     """
-    events = kernel.ranks.events()
-    # Threads that meet wait for each other without a pipeline.
-    meet = any(x.kind is Opcode.BARRIER for code in kernel.use.codes for x in code.instructions)
-    if events is None or meet:
+    events = kernel.relative_indices.events()
+    # Threads at a barrier wait for each other without a pipeline.
+    has_barriers = any(
+        x.kind is Opcode.BARRIER for program in kernel.use.programs for x in program.instructions
+    )
+    if events is None or has_barriers:
         return False
-    held = kernel.recorded.taken | _outstanding_together(kernel, events)
-    taken: dict[CreatePipelineOp, set[Partition]] = {}
-    for partition, (pipeline, _) in held:
-        taken.setdefault(pipeline, set()).add(partition)
-    if any(_may_hold_all(pipeline, held) for pipeline in taken):
+    outstanding = kernel.recorded.most_outstanding | _outstanding_together(kernel, events)
+    users: dict[CreatePipelineOp, set[Partition]] = {}
+    for partition, (pipeline, _) in outstanding:
+        users.setdefault(pipeline, set()).add(partition)
+    if any(_may_hold_all(pipeline, outstanding) for pipeline in users):
         return False
-    if any(has_conflicting_rounds(events, each) for each in {x.partition for x in events}):
+    if any(
+        has_conflicting_rounds(events, partition) for partition in {x.partition for x in events}
+    ):
         return False
-    pipelines = _pipelines_in_circles(taken)
+    pipelines = _pipelines_in_circles(users)
     return not pipelines or _is_clocked(
         [e for e in events if e.pipeline_side.pipeline in pipelines], pipelines
     )
 
 
 def _may_hold_all(
-    pipeline: CreatePipelineOp, held: dict[tuple[Partition, PipelineSide], int]
+    pipeline: CreatePipelineOp, outstanding: dict[tuple[Partition, PipelineSide], int]
 ) -> bool:
-    """Whether a producer and a consumer may hold all stages while they wait for each other."""
+    """Whether all stages may be outstanding, for a producer and a consumer that wait for each other."""
     filling, emptying = (
-        [(p, count) for (p, of), count in held.items() if of == (pipeline, side)] for side in Side
+        [
+            (p, count)
+            for (p, pipeline_side), count in outstanding.items()
+            if pipeline_side == (pipeline, side)
+        ]
+        for side in Side
     )
     return any(
-        producer != consumer and one + other >= stages_of(pipeline)
-        for (producer, one), (consumer, other) in product(filling, emptying)
+        producer != consumer and filled + emptied >= stages_of(pipeline)
+        for (producer, filled), (consumer, emptied) in product(filling, emptying)
     )
 
 
 def _outstanding_together(
     kernel: KernelAnalysis, events: list[Event]
 ) -> dict[tuple[Partition, PipelineSide], int]:
-    """Return the indices that all warpgroups of a partition hold where they together take another one."""
+    """Return how many indices are outstanding for all warpgroups of a partition, where all of them wait
+    for the same index of another pipeline."""
     return {
-        (event.partition, side): kernel.recorded.taken[event.partition, side]
+        (event.partition, side): kernel.recorded.most_outstanding[event.partition, side]
         + ((event.partition.warpgroups or 1) - 1) * turn.chunk
         for event in events
-        if event.pipeline_side not in event.turns
-        for side, turn in event.turns.items()
-        if turn.held
+        if event.pipeline_side not in event.round_robins
+        for side, turn in event.round_robins.items()
+        if turn.outstanding
     }
 
 
-def _pipelines_in_circles(taken: dict[CreatePipelineOp, set[Partition]]) -> list[CreatePipelineOp]:
+def _pipelines_in_circles(users: dict[CreatePipelineOp, set[Partition]]) -> list[CreatePipelineOp]:
     """Return the pipelines that connect partitions in circles, or are between such circles.
 
-    Pipelines of one partition, and partitions of one pipeline, are removed until none is left.
+    Remove pipelines of one partition, and partitions of one pipeline, until none is left.
+
+    Args:
+        users: the partitions that use each pipeline.
     """
-    left = dict(taken)
+    remaining = dict(users)
     while True:
-        uses = Counter(partition for partitions in left.values() for partition in partitions)
-        kept = {r: {a for a in partitions if uses[a] > 1} for r, partitions in left.items()}
-        kept = {
-            pipeline: partitions for pipeline, partitions in kept.items() if len(partitions) > 1
+        uses = Counter(partition for partitions in remaining.values() for partition in partitions)
+        reduced = {r: {a for a in partitions if uses[a] > 1} for r, partitions in remaining.items()}
+        reduced = {
+            pipeline: partitions for pipeline, partitions in reduced.items() if len(partitions) > 1
         }
-        if kept == left:
-            return list(left)
-        left = kept
+        if reduced == remaining:
+            return list(remaining)
+        remaining = reduced
 
 
 def _is_clocked(events: list[Event], pipelines: list[CreatePipelineOp]) -> bool:
@@ -144,21 +157,27 @@ def _bounds(
         partition, (pipeline, side) = event.partition, event.pipeline_side
         # The last wait before the event was for index `ahead - 1` of each pipeline.
         last = [
-            (of, by - 1)
-            for of, by in event.ahead.items()
-            if of.pipeline in pipelines and by is not None
+            (waited_side, offset - 1)
+            for waited_side, offset in event.ahead.items()
+            if waited_side.pipeline in pipelines and offset is not None
         ]
-        last = [(of, by) for of, by in last if (partition, of) in waiting]
+        last = [
+            (waited_side, offset)
+            for waited_side, offset in last
+            if (partition, waited_side) in waiting
+        ]
         if event.waits:
-            for of, by in last:
-                yield _Bound((partition, of), (partition, event.pipeline_side), by)
+            for waited_side, offset in last:
+                yield _Bound((partition, waited_side), (partition, event.pipeline_side), offset)
             continue
         ahead = stages_of(pipeline) if side is Side.CONSUMER else 0
         for waiter, pipeline_side in waiting:
             if pipeline_side == (pipeline, side.other) and waiter != partition:
                 after = int(order.index(partition) > order.index(waiter))
-                for of, by in last:
-                    yield _Bound((partition, of), (waiter, pipeline_side), by - ahead + after)
+                for waited_side, offset in last:
+                    yield _Bound(
+                        (partition, waited_side), (waiter, pipeline_side), offset - ahead + after
+                    )
 
 
 def _is_feasible(bounds: list[_Bound]) -> bool:
@@ -176,7 +195,7 @@ def _is_feasible(bounds: list[_Bound]) -> bool:
 
 
 def has_conflicting_rounds(events: list[Event], partition: Partition) -> bool:
-    """Whether the order of turns may not fit the pipelines that warpgroups of a partition take in turn.
+    """Whether no order of rounds may fit all pipelines whose indices warpgroups take round-robin.
 
     Args:
         events: the waits and arrivals of all partitions.
@@ -186,25 +205,30 @@ def has_conflicting_rounds(events: list[Event], partition: Partition) -> bool:
     for event in events:
         if event.partition != partition:
             continue
-        if takes_order and event.turns:
-            # The order of turns (`check_async.order`) is one of warpgroups that take the same indices.
+        if takes_order and event.round_robins:
+            # `smem.order_wait` assumes warpgroups that take the same indices (`check_async.warpgroups`).
             return True
-        if event.pipeline_side not in event.turns:
-            if any(0 < turn.taken < turn.chunk for turn in event.turns.values()):
+        if event.pipeline_side not in event.round_robins:
+            if any(0 < turn.acquired < turn.chunk for turn in event.round_robins.values()):
                 return True
-        elif event.waits and not all(_is_in_same_round(event, other) for other in event.turns):
+        elif event.waits and not all(
+            _is_in_same_round(event, other) for other in event.round_robins
+        ):
             return True
     return False
 
 
 def _is_in_same_round(event: Event, other: PipelineSide) -> bool:
-    """Return whether a wait is in the same turn as the other pipeline, or in the next one when that is
-    over."""
-    turn, others, ahead = event.turns[event.pipeline_side], event.turns[other], event.ahead[other]
+    """Whether a wait is in the same round as another pipeline, or in the next round when that is over."""
+    turn, other_turn, ahead = (
+        event.round_robins[event.pipeline_side],
+        event.round_robins[other],
+        event.ahead[other],
+    )
     warpgroups = event.partition.warpgroups
-    if warpgroups is None or ahead is None or turn.chunk != others.chunk:
+    if warpgroups is None or ahead is None or turn.chunk != other_turn.chunk:
         return False
-    # The index that each has taken first in its turn, one minus the other.
-    between = ahead - others.taken + turn.taken
-    is_over = others.taken == others.chunk and others.held == 0
+    # The difference of the first indices of both chunks.
+    between = ahead - other_turn.acquired + turn.acquired
+    is_over = other_turn.acquired == other_turn.chunk and other_turn.outstanding == 0
     return between == 0 or (between == -warpgroups * turn.chunk and is_over)

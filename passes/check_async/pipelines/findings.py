@@ -12,12 +12,12 @@ from .state import PartitionState
 
 
 class MissingSync(NamedTuple):
-    """What would put two accesses in order.
+    """Synchronization that is missing between two accesses.
 
     Attributes:
-        earlier: the op whose access may not be over.
-        needs: what is missing after it.
-        before: the op before which it is missing, if that is not the op of the finding.
+        earlier: the op whose access may not be complete.
+        needs: the missing ops.
+        before: the op before which they are missing; by default the op of the finding.
     """
 
     earlier: Op
@@ -26,12 +26,12 @@ class MissingSync(NamedTuple):
 
 
 class StopOn(Enum):
-    """What ends a search for findings, by raising an error.
+    """The findings that end the search: they are raised as errors.
 
     Attributes:
         WRONG: what some run is known to do wrong.
-        NOT_ORDER: of that, what no order of accesses mends.
-        ANY: whatever is not proven.
+        UNFIXABLE: of that, what no synchronization fixes.
+        UNPROVEN: whatever is not proven.
     """
 
     WRONG, UNFIXABLE, UNPROVEN = range(3)
@@ -41,28 +41,27 @@ class Findings:
     """What is not proven of a kernel.
 
     Args:
-        ends: what ends the search.
+        stops_on: the findings that end the search.
 
     Attributes:
-        remarks: the ops with the reasons, once for each op and reason.
-        unordered: of these, the accesses that are not in order on some path, in the order in which they
-            were found.
-        unknown: the others.
+        remarks: all ops and reasons, once each.
+        unordered: of these, the accesses that are not in order on some path, first found first.
+        unknown: the other ones.
     """
 
-    def __init__(self, ends: StopOn = StopOn.WRONG) -> None:
-        self.ends = ends
+    def __init__(self, stops_on: StopOn = StopOn.WRONG) -> None:
+        self.stops_on = stops_on
         self.remarks: dict[tuple[Op, str], None] = {}
         self.unordered: list[Unordered] = []
         self.unknown: dict[tuple[Op, str], None] = {}
 
     def add(self, others: Findings) -> None:
-        """Add what others found.
+        """Add other findings.
 
         Raises:
-            OpError: if that ends the search.
+            OpError: if one of them ends the search.
         """
-        if self.ends is StopOn.UNPROVEN:
+        if self.stops_on is StopOn.UNPROVEN:
             for op, reason in others.remarks:
                 raise OpError(op, reason)
         self.remarks |= others.remarks
@@ -74,30 +73,30 @@ class Findings:
         op: Op,
         reason: str,
         state: PartitionState | None = None,
-        order: MissingSync | None = None,
+        sync: MissingSync | None = None,
     ) -> None:
         """Note why something is not proven.
 
-        Only the first remark of each path is kept: later ones may follow from it.
+        Only the first remark of each path counts: later ones may follow from it.
 
         Args:
             op: the op.
-            reason: why.
+            reason: the reason.
             state: the path's state.
-            order: what would put the op and an earlier one in order.
+            sync: what is missing between an earlier op and this one.
 
         Raises:
-            OpError: if whatever is not proven ends the search.
+            OpError: if `stops_on` is `StopOn.UNPROVEN`.
         """
-        if self.ends is StopOn.UNPROVEN:
+        if self.stops_on is StopOn.UNPROVEN:
             raise OpError(op, reason)
         if state is None or not state.reported:
             self.remarks[op, reason] = None
-            if order is None:
+            if sync is None:
                 self.unknown[op, reason] = None
             else:
-                later = order.before or op
-                self.unordered.append(Unordered(later, order.earlier, order.needs, reason))
+                later = sync.before or op
+                self.unordered.append(Unordered(later, sync.earlier, sync.needs, reason))
         if state is not None:
             state.known, state.reported = False, True
 
@@ -107,7 +106,7 @@ class Findings:
         message: str,
         certain: bool,
         state: PartitionState | None = None,
-        order: MissingSync | None = None,
+        sync: MissingSync | None = None,
     ) -> None:
         """Note a rule that an op breaks on some path.
 
@@ -116,11 +115,11 @@ class Findings:
             message: what it does wrong, and the fix.
             certain: whether some run is known to take the path; else a remark is noted.
             state: the path's state.
-            order: what would put the op and an earlier one in order.
+            sync: what is missing between an earlier op and this one.
 
         Raises:
-            OpError: if that ends the search.
+            OpError: if the finding ends the search.
         """
-        if certain and (order is None or self.ends is StopOn.WRONG):
+        if certain and (sync is None or self.stops_on is StopOn.WRONG):
             raise OpError(op, message)
-        self.remark(op, f"there may be a path on which it {message}", state, order)
+        self.remark(op, f"there may be a path on which it {message}", state, sync)

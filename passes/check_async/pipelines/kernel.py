@@ -1,4 +1,5 @@
-"""What is known of a kernel, and what following its partitions has recorded."""
+"""A kernel with pipelines or partitions: its integers, its use of pipelines, and records of its
+partitions."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ from ..intervals import Intervals
 from ..values import SymbolicValues
 from .deadlocks import find_deadlock
 from .findings import Findings
-from .instructions import RoundRobins, ThreadProgram, codes_of
-from .ops import OpTable, PipelineSide, is_behind, partition_of
+from .instructions import RoundRobins, ThreadProgram, thread_programs
+from .ops import OpTable, PipelineSide, comes_after, partition_of
 from .partition import Partition
 from .relative_indices import RelativeIndices
 from .state import ExposedAccess, PartitionState, PendingRead, PendingWrite, Reader, TileRectangle
@@ -34,7 +35,7 @@ class Arrival(NamedTuple):
     Attributes:
         pipeline_side: the pipeline, and the side that arrives.
         pipeline_index: its pipeline index, if it is a constant.
-        lag: how many indices were taken since, and including, it.
+        lag: how many indices were taken since this one, including it.
         participants: how many threads commit it, or warpgroups release it; None if not known.
         written: the rectangles of its stage that were written before.
         unfenced: those written by the threads themselves without a fence: the tile, and the op.
@@ -84,38 +85,36 @@ class TileAccess(NamedTuple):
 
 @dataclass
 class PartitionRecord:
-    """What following partitions has recorded.
+    """What the walks of partitions have recorded.
 
     Attributes:
         arrivals, accesses: those of all paths.
-        taken: the pipeline sides that each partition takes, with the most indices that it holds while it
-            waits.
+        most_outstanding: for each partition and pipeline side that it takes, the most indices that are
+            outstanding while it waits.
         cluster_barriers: for each partition, the states in which it reaches barriers of the cluster.
         ends: for each partition, the states in which it ends.
     """
 
     arrivals: dict[Arrival, None] = field(default_factory=dict)
     accesses: dict[TileAccess, None] = field(default_factory=dict)
-    taken: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
+    most_outstanding: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
     cluster_barriers: dict[Partition, list[PartitionState]] = field(default_factory=dict)
     ends: dict[Partition, list[PartitionState]] = field(default_factory=dict)
 
     def add(self, others: PartitionRecord) -> None:
-        """Add what following another partition has recorded."""
+        """Add the record of another partition."""
         self.arrivals |= others.arrivals
         self.accesses |= others.accesses
-        self.taken |= others.taken
+        self.most_outstanding |= others.most_outstanding
         self.cluster_barriers |= others.cluster_barriers
         self.ends |= others.ends
 
 
-class Walk(NamedTuple):
-    """What following a partition has found.
+class PartitionWalk(NamedTuple):
+    """The findings and the record of a walk of a partition.
 
     Attributes:
         before: the states in which it began.
-        findings: what is not proven.
-        recorded: what it has recorded.
     """
 
     before: list[PartitionState]
@@ -134,16 +133,16 @@ class KernelAnalysis:
 
     Attributes:
         values: its integers.
-        use: how its threads use pipelines.
+        use: how its threads of execution use pipelines.
         furthest: one more than the largest number of groups that a wait leaves pending.
         filling_pipelines: for each tile without stages, the pipeline that its loads count for.
         written: the tiles that any op writes.
         loaded: the tiles that bulk loads write, each with one such load.
-        exchanged: the tiles that several partitions access, or that threads write behind a wait of a
-            producer.
+        exchanged: the tiles that several partitions access, or that threads write after a producer's
+            wait.
         ops: its ops, as they are now.
         registers: the ops that write registers which its mma read.
-        recorded: what following its partitions has recorded.
+        recorded: the records of its partitions.
         known: what is known of integers wherever partitions run: by assumptions, and branches around
             them.
     """
@@ -168,8 +167,8 @@ class KernelAnalysis:
         self._positions = {op_address(op): position for position, op in enumerate(walk(function))}
         self._bodies: Bodies = []
         #: By the address of the `smem.partition`; None outside of these.
-        self._walks: dict[int | None, dict[Partition, Walk]] = {}
-        self.renew()
+        self._walks: dict[int | None, dict[Partition, PartitionWalk]] = {}
+        self.reset()
 
     def _gather_tiles(self, accesses: list[Op]) -> None:
         partitions: dict[Op, int | None] = {}
@@ -181,26 +180,26 @@ class KernelAnalysis:
                 if access.writes and access.completion is Completion.MBARRIER:
                     self.filling_pipelines[tile.owner] = op.pipeline.owner
                     self.loaded[allocation] = op
-                elif access.writes and is_behind(op, ProducerAcquireOp):
+                elif access.writes and comes_after(op, ProducerAcquireOp):
                     self.exchanged.add(allocation)
                 if access.writes:
                     self.written.add(allocation)
 
-    # While ops that order accesses come and go.
+    # While synchronization is inserted and removed.
 
-    def renew(self) -> None:
-        """Forget what depends on ops that order accesses, but for walks of partitions."""
+    def reset(self) -> None:
+        """Forget what depends on synchronization, but for walks of partitions."""
         self.ops = OpTable()
         self.registers = RegisterWriters(self.function)
         self.recorded = PartitionRecord()
         self.known = Intervals()
 
-    def change(self, op: Op) -> None:
-        """Note that an op that orders accesses came, goes, or has changed."""
+    def invalidate(self, op: Op) -> None:
+        """Forget the walks that an inserted, removed or changed op concerns."""
         self._walks.pop(partition_of(op), None)
 
-    def walks_in(self, partition: Partition) -> dict[Partition, Walk]:
-        """Return what is known of the threads in the `smem.partition` of a partition."""
+    def walks_in(self, partition: Partition) -> dict[Partition, PartitionWalk]:
+        """Return the walks of the threads in the `smem.partition` of a partition."""
         op = partition.op
         address = op_address(op) if isinstance(op.opview, PartitionOp) else partition_of(op)
         return self._walks.setdefault(address, {})
@@ -218,17 +217,16 @@ class KernelAnalysis:
         return self.use.deadlock(self._bodies, self.ops, self.values, self.known)
 
     @property
-    def ranks(self) -> RelativeIndices:
+    def relative_indices(self) -> RelativeIndices:
         """The pipeline indices that ops take."""
-        return self.use.ranks
+        return self.use.relative_indices
 
     def position(self, op: Op) -> int:
-        """Return the place of an op in the order of the program as it was at first."""
+        """Return the position of an op in the original program."""
         return self._positions[op_address(op)]
 
     def in_order(self, accesses: Iterable[_Access]) -> list[_Access]:
-        """Return accesses in the order of the program, so that findings come in the same order in each
-        run of the process."""
+        """Return accesses in program order, so that findings come in the same order in each process."""
         return sorted(accesses, key=lambda access: self.position(access.op))
 
     def pipelines(self) -> list[CreatePipelineOp]:
@@ -253,14 +251,14 @@ class PipelineUse:
     """How the threads of execution of a function use pipelines.
 
     Attributes:
-        codes: what the threads do.
-        turns: where warpgroups take pipeline indices in turn.
+        programs: those of the threads of execution.
+        round_robins: where warpgroups take pipeline indices round-robin.
     """
 
     def __init__(self) -> None:
-        self.codes: list[ThreadProgram] = []
-        self.turns: RoundRobins = {}
-        self._ranks: RelativeIndices | None = None
+        self.programs: list[ThreadProgram] = []
+        self.round_robins: RoundRobins = {}
+        self._relative_indices: RelativeIndices | None = None
         self._deadlock: str | None = None
 
     def set_bodies(
@@ -274,15 +272,17 @@ class PipelineUse:
             values: the integers of the function.
             known: what is known of integers before.
         """
-        if self._ranks is None:
-            self.codes, self.turns = codes_of(bodies, ops, values)
-            self._ranks = RelativeIndices(self.codes, values, known, self.turns)
+        if self._relative_indices is None:
+            self.programs, self.round_robins = thread_programs(bodies, ops, values)
+            self._relative_indices = RelativeIndices(
+                self.programs, values, known, self.round_robins
+            )
 
     @property
-    def ranks(self) -> RelativeIndices:
+    def relative_indices(self) -> RelativeIndices:
         """The pipeline indices that ops take."""
-        assert self._ranks is not None
-        return self._ranks
+        assert self._relative_indices is not None
+        return self._relative_indices
 
     def deadlock(
         self, bodies: Bodies, ops: OpTable, values: SymbolicValues, known: Intervals
@@ -293,6 +293,6 @@ class PipelineUse:
             bodies, ops, values, known: as for `set_bodies`, of the function as it is now.
         """
         if self._deadlock is None:
-            codes, turns = codes_of(bodies, ops, values)
-            self._deadlock = find_deadlock(codes, values, known, turns)
+            programs, round_robins = thread_programs(bodies, ops, values)
+            self._deadlock = find_deadlock(programs, values, known, round_robins)
         return self._deadlock

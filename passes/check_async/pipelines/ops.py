@@ -1,6 +1,5 @@
-"""Facts about the ops of a function: their blocks, accesses and effects, and on which side of a pipeline
-they wait or arrive.
-"""
+"""Facts about the ops of a function: blocks, accesses, and the pipeline sides on which they wait or
+arrive."""
 
 from __future__ import annotations
 
@@ -126,15 +125,15 @@ class OpTable:
         return self._tiles[op]
 
     def stage_indices(self, op: Op) -> tuple[Value, ...]:
-        """Return the pipeline indices of stages that an op uses, as far as the stages say them: of one
-        that an op waits for, its index; of i % stages, i. A bulk load has one of its own."""
+        """Return the pipeline indices of the stages that an op uses: that of the wait for a stage, or i
+        of the stage `i % stages`. A bulk load has one itself."""
         if not isinstance(op, SmemOp):
             return ()
         if op not in self._stage_indices:
-            found = dict.fromkeys(_stage_index(tile.value, op) for tile in self.tiles(op))
+            indices = dict.fromkeys(_stage_index(tile.value, op) for tile in self.tiles(op))
             loads = op.effects.completion is Completion.MBARRIER
-            found |= {op.index: None} if loads else {}
-            self._stage_indices[op] = tuple(index for index in found if index is not None)
+            indices |= {op.index: None} if loads else {}
+            self._stage_indices[op] = tuple(index for index in indices if index is not None)
         return self._stage_indices[op]
 
     def is_followed(self, op: Op) -> bool:
@@ -151,13 +150,13 @@ class OpTable:
         if not len(op.regions):
             return [pipeline_side_of(op)] if isinstance(op, (*WAITS, *ARRIVES)) else []
         if op not in self._pipeline_sides:
-            found = walk(op, *WAITS, *ARRIVES)
-            self._pipeline_sides[op] = list({pipeline_side_of(inner): None for inner in found})
+            inner_ops = walk(op, *WAITS, *ARRIVES)
+            self._pipeline_sides[op] = list({pipeline_side_of(inner): None for inner in inner_ops})
         return self._pipeline_sides[op]
 
 
 def _stage_index(tile: Value, user: Op) -> Value | None:
-    """Return the pipeline index of the stage that a tile is in; None if the stage does not say it."""
+    """Return the pipeline index of the stage that a tile is in; None if not known."""
     for subtile in chain_of(tile, user)[1]:
         if isinstance(subtile, StageOp):
             return index_of(subtile.index)
@@ -170,11 +169,11 @@ def partition_of(op: Op) -> int | None:
     return next(outer, None)
 
 
-def is_behind(op: Op, wanted: type[SmemOp]) -> bool:
+def comes_after(op: Op, wanted: type[SmemOp]) -> bool:
     """Whether an op of a class comes before an op, or before one that it is in, in the same block."""
-    for each in (op.operation, *ancestors_of(op)):
-        for sibling in each.block.operations if each.block is not None else ():
-            if sibling.operation == each:
+    for outer in (op.operation, *ancestors_of(op)):
+        for sibling in outer.block.operations if outer.block is not None else ():
+            if sibling.operation == outer:
                 break
             if isinstance(sibling, wanted):
                 return True
@@ -182,7 +181,7 @@ def is_behind(op: Op, wanted: type[SmemOp]) -> bool:
 
 
 def index_of(stage: Value) -> Value | None:
-    """Return the pipeline index whose stage a number is: what was waited for, or of i % stages, i."""
+    """Return the pipeline index of a stage: that of the wait for it, or i of `i % stages`; else None."""
     owner = stage.owner
     if isinstance(owner, WAITS):
         return owner.index

@@ -48,19 +48,20 @@ class ActiveThreads:
     Attributes:
         partition: all of them.
         scope: the scope of the enclosing `smem.elect`; empty if all threads execute the ops.
-        apart: whether some of its warpgroups only may execute the ops.
+        is_divergent: whether only some of its warpgroups may execute the ops.
         depth: how many branches, loops and elections the ops are in.
         first: the loops around the ops, from the outside in, with whether it is their first iteration.
-        alike: whether threads of the same number execute the ops in every CTA of the cluster, as often.
+        same_in_cluster: whether threads of the same number execute the ops equally often in every CTA of
+            the cluster.
     """
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
         self.scope = ""
-        self.apart = False
+        self.is_divergent = False
         self.depth = 0
         self.first: dict[Op, bool] = {}
-        self.alike = True
+        self.same_in_cluster = True
 
     @property
     def count(self) -> int | None:
@@ -77,7 +78,7 @@ class ActiveThreads:
 
     @contextmanager
     def elect(self, scope: str) -> Iterator[None]:
-        """Restrict execution to one thread of each warpgroup, or of the CTA, inside the context."""
+        """Restrict execution to one thread of each warpgroup, or of the CTA."""
         self.scope = scope
         try:
             yield
@@ -86,15 +87,18 @@ class ActiveThreads:
 
     @contextmanager
     def select_warpgroups(self) -> Iterator[None]:
-        """Restrict execution to some of the partition's warpgroups inside the context."""
-        before, self.apart = self.apart, self.apart or self.partition.warpgroups != 1
+        """Restrict execution to some of the partition's warpgroups."""
+        before, self.is_divergent = (
+            self.is_divergent,
+            self.is_divergent or self.partition.warpgroups != 1,
+        )
         try:
             yield
         finally:
-            self.apart = before
+            self.is_divergent = before
 
     @contextmanager
-    def within(self) -> Iterator[None]:
+    def enter_region(self) -> Iterator[None]:
         """Go into the region of an op."""
         self.depth += 1
         try:
@@ -104,9 +108,13 @@ class ActiveThreads:
 
     @contextmanager
     def control(self, values: Iterable[Polynomial]) -> Iterator[None]:
-        """Execute ops as often as these values say, which may differ between the CTAs of the cluster."""
-        before, self.alike = self.alike, self.alike and all(x.same_in_cluster for x in values)
+        """Let values decide how often ops are executed; the values may differ between CTAs of the
+        cluster."""
+        before, self.same_in_cluster = (
+            self.same_in_cluster,
+            self.same_in_cluster and all(x.same_in_cluster for x in values),
+        )
         try:
             yield
         finally:
-            self.alike = before
+            self.same_in_cluster = before

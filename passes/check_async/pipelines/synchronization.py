@@ -31,7 +31,7 @@ class Synchronization:
 
     @staticmethod
     def follows(op: Op) -> bool:
-        """Whether everything by which an op orders accesses, if any, can be followed."""
+        """Whether all waits, commits and barriers of an op can be followed."""
         effects = op.effects
         return (
             effects.awaits in (None, *_READERS)
@@ -40,13 +40,13 @@ class Synchronization:
         )
 
     def await_groups(self, op: Op, state: PartitionState) -> None:
-        """Follow the wait of an op for groups, if it has one."""
+        """Follow the wait for groups of an op, if it has one."""
         by = _READERS.get(op.effects.awaits)
         if by is Reader.MMA or (by is Reader.BULK and self._is_by_storing_threads(op, state)):
             state.wait(by, pending_of(op))
 
-    def order(self, op: Op, state: PartitionState) -> None:
-        """Follow what an op does after its accesses: its commit of a group, fence, and barrier."""
+    def order_accesses(self, op: Op, state: PartitionState) -> None:
+        """Follow the commit of a group, the fence, and the barrier of an op, in this order."""
         effects = op.effects
         if effects.commits is not None and self._is_by_storing_threads(op, state):
             state.start_group(Reader.BULK)
@@ -81,7 +81,7 @@ class Synchronization:
             self._findings.remark(op, reason, state)
         elif partition.symbol is None and partition.warpgroups != 1:
             if isinstance(op, SemaphoreArriveOp):
-                # It orders accesses of global memory; those of tiles are taken to be in no order.
+                # It orders accesses of global memory. For tiles, no order is assumed.
                 return
             reason = "it synchronizes the threads of one warpgroup, but those of all may write"
             self._findings.remark(op, reason, state)
@@ -91,7 +91,7 @@ class Synchronization:
     def _barrier_of_groups(self, op: Op, state: PartitionState) -> None:
         """Follow a barrier of groups of several warpgroups."""
         partition = self._threads.partition
-        if self._threads.scope or self._threads.apart:
+        if self._threads.scope or self._threads.is_divergent:
             reason = f"not all threads of {op.warpgroups} warpgroups execute it"
             self._findings.remark(op, reason, state)
         elif op.warpgroups == partition.warpgroups:
@@ -101,7 +101,7 @@ class Synchronization:
 
     def cta_barrier(self, op: Op, state: PartitionState) -> None:
         """Follow a barrier of the CTA, such as `gpu.barrier`."""
-        if self._threads.scope or self._threads.apart or not self._threads.partition.whole:
+        if self._threads.scope or self._threads.is_divergent or not self._threads.partition.whole:
             reason = "not all threads of the CTA execute it"
             self._findings.remark(op, reason, state)
         else:

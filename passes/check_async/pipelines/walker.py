@@ -20,7 +20,7 @@ from ..intervals import Intervals
 from ..polynomials import Divergence, Polynomial, number, variable
 from .accesses import Accesses, OtherWarpgroups
 from .findings import Findings, MissingSync
-from .kernel import KernelAnalysis, PartitionRecord, Walk
+from .kernel import KernelAnalysis, PartitionRecord, PartitionWalk
 from .ops import ARRIVES, WAITS
 from .partition import ActiveThreads, Partition
 from .pipeline_indices import PipelineIndices
@@ -33,7 +33,7 @@ class KernelWalker:
     """Follows the partitions of a kernel one after the other.
 
     Args:
-        kernel: the function; receives what is recorded.
+        kernel: the function; receives the records.
         findings: receives errors and remarks.
     """
 
@@ -49,7 +49,7 @@ class KernelWalker:
         kernel = self._kernel
         cta = Partition(kernel.function, self._count, True, True, None)
         assume_all(ops, kernel.values, kernel.known)
-        # What is known on all runs, and not only on those that come to the partitions.
+        # What is known on all runs, not only on those that reach the partitions.
         always = kernel.known.copy()
         ops, conditions = self._unwrap(ops)
         specialized = [op for op in ops if isinstance(op, WarpSpecializeOp)]
@@ -62,11 +62,11 @@ class KernelWalker:
         before = (cta, ops[:position])
         bodies, first = [], 0
         for op in specialized[0].partitions:
-            own = op.warpgroups.value
+            warpgroups = op.warpgroups.value
             symbol = kernel.values.warpgroup(op)
-            partition = Partition(op, own, own == self._count, first == 0, symbol)
+            partition = Partition(op, warpgroups, warpgroups == self._count, first == 0, symbol)
             bodies += self._divide(partition, kernel.ops.body(op))
-            first += own
+            first += warpgroups
         sides = any(kernel.ops.pipeline_sides(op) for op in ops[:position])
         for op in conditions:
             kernel.known.assume_condition(kernel.values.polynomial(op.operands[0]), True)
@@ -75,10 +75,12 @@ class KernelWalker:
         walker = PartitionWalker(kernel, *before, self._findings, kernel.recorded, always)
         states = walker.run(PartitionState(kernel.furthest))
         for op, state in product(conditions, states):
-            # All CTAs of a cluster come to its barriers.
-            meets = any(is_cluster_barrier(x.operation) for x in walk(op))
+            # All CTAs of a cluster must reach its barriers.
+            has_cluster_barrier = any(is_cluster_barrier(x.operation) for x in walk(op))
             condition = (kernel.values.polynomial(op.operands[0]),)
-            walker.is_uniform(op, "its condition is", condition, state, in_cluster=meets)
+            walker.is_uniform(
+                op, "its condition is", condition, state, in_cluster=has_cluster_barrier
+            )
         for op in ops[position + 1 :]:
             if kernel.ops.is_followed(op):
                 reason = f"it comes after the {WarpSpecializeOp.OPERATION_NAME}"
@@ -89,27 +91,27 @@ class KernelWalker:
                 self._findings.remark(specialized[0], reason, state)
             reads = (read for read in state.reads if not read.past_barrier)
             for access in (*kernel.in_order(state.writes), *kernel.in_order(reads)):
-                order = MissingSync(access.op, _missing(access))
-                missing = needs_text(order.needs)
+                sync = MissingSync(access.op, _missing(access))
+                missing = needs_text(sync.needs)
                 reason = (
                     f"no barrier comes after the {label(access.op)}; put {missing} between them"
                 )
-                self._findings.remark(specialized[0], reason, state, order)
+                self._findings.remark(specialized[0], reason, state, sync)
         self._run(bodies, states)
 
     def _unwrap(self, ops: list[Op]) -> tuple[list[Op], list[Op]]:
-        """Return ops with those of the branch in which the partitions are, and the branches."""
-        known = self._kernel.ops
+        """Inline the branches around `smem.warp_specialize`; return the ops, and the branches."""
+        op_table = self._kernel.ops
         for position, op in enumerate(ops):
             is_branch = op.name == "scf.if" and holds(op, WarpSpecializeOp)
             if is_branch and len(op.regions[1].blocks) == 0:
-                inner, branches = self._unwrap(known.ops_in(op.regions[0].blocks[0]))
+                inner, branches = self._unwrap(op_table.ops_in(op.regions[0].blocks[0]))
                 return [*ops[:position], *inner, *ops[position + 1 :]], [op, *branches]
         return ops, []
 
     def _divide(self, partition: Partition, ops: list[Op]) -> list[tuple[Partition, list[Op]]]:
-        """Return a partition with its ops, or its elected threads of several warps, which are followed
-        separately if they execute all of its ops."""
+        """Return a partition with its ops; or, if elected threads of several warps execute all of its
+        ops, those of each warp separately."""
         elects = [e for op in ops if len(op.regions) for e in walk(op, ElectOp)]
         warps = sorted({elect.warp for elect in elects})
         if len(warps) > 1:
@@ -123,7 +125,7 @@ class KernelWalker:
         return [(partition, ops)]
 
     def _run(self, bodies: list[tuple[Partition, list[Op]]], states: list[PartitionState]) -> None:
-        """Follow partitions from some states on."""
+        """Follow partitions from some states on, unless such a walk is known."""
         for partition, ops in bodies:
             walks = self._kernel.walks_in(partition)
             if partition not in walks or walks[partition].before != states:
@@ -131,27 +133,29 @@ class KernelWalker:
             self._findings.add(walks[partition].findings)
             self._kernel.recorded.add(walks[partition].recorded)
 
-    def _walk(self, partition: Partition, ops: list[Op], states: list[PartitionState]) -> Walk:
+    def _walk(
+        self, partition: Partition, ops: list[Op], states: list[PartitionState]
+    ) -> PartitionWalk:
         known, findings, recorded = (
             self._kernel.known.copy(),
-            Findings(self._findings.ends),
+            Findings(self._findings.stops_on),
             PartitionRecord(),
         )
         assume_all(ops, self._kernel.values, known)
         walker = PartitionWalker(self._kernel, partition, ops, findings, recorded, known)
         ends = [end for state in states for end in walker.run(state.copy())]
         recorded.ends[partition] = ends
-        return Walk([state.copy() for state in states], findings, recorded)
+        return PartitionWalk([state.copy() for state in states], findings, recorded)
 
 
 def _threads_of_warp(
     partition: Partition, elects: list[Op], warp: int
 ) -> tuple[Partition, list[Op]]:
     """Return the elected threads of a warp, and the ops that they execute."""
-    own = [elect for elect in elects if elect.warp == warp]
+    warp_elects = [elect for elect in elects if elect.warp == warp]
     return Partition(
-        own[0], partition.warpgroups, partition.whole, partition.first, partition.symbol
-    ), own
+        warp_elects[0], partition.warpgroups, partition.whole, partition.first, partition.symbol
+    ), warp_elects
 
 
 def _missing(access: PendingRead | PendingWrite) -> tuple[Need, ...]:
@@ -162,7 +166,7 @@ def _missing(access: PendingRead | PendingWrite) -> tuple[Need, ...]:
     return (*(() if access.fenced else (Need(FenceOp),)), *barrier)
 
 
-#: The most paths, and states at the head of a loop, that are followed.
+#: The most paths, and the most states at the head of a loop, that are followed.
 _PATHS = 32
 
 
@@ -175,7 +179,7 @@ class PartitionWalker:
         ops: all ops of the partition.
         findings: receives errors and remarks.
         recorded: receives accesses, arrivals and barriers of the cluster.
-        known: what is known of integers on all runs that come to the ops.
+        known: what is known of integers on all runs that reach the ops.
     """
 
     def __init__(
@@ -187,7 +191,7 @@ class PartitionWalker:
         recorded: PartitionRecord,
         known: Intervals,
     ) -> None:
-        pipeline_sides = list({each: None for op in ops for each in kernel.ops.pipeline_sides(op)})
+        pipeline_sides = list({side: None for op in ops for side in kernel.ops.pipeline_sides(op)})
         self._kernel = kernel
         self._partition = partition
         self._ops = ops
@@ -209,7 +213,9 @@ class PartitionWalker:
         """Return the states after the ops of a block."""
         forked, states = state.forked, [state]
         for op in ops:
-            states = self._limit_paths(op, [end for each in states for end in self._op(op, each)])
+            states = self._limit_paths(
+                op, [end for before in states for end in self._op(op, before)]
+            )
             if len(states) == 1:
                 states[0].forked = forked
         return states
@@ -239,8 +245,8 @@ class PartitionWalker:
         return [state]
 
     def _is_reached(self, op: Op) -> bool:
-        """Whether some run comes to a wait or arrival in an iteration like this one."""
-        return self._kernel.ranks.is_reached(op, self._threads.iteration)
+        """Whether some run reaches a wait or arrival in an iteration like this one."""
+        return self._kernel.relative_indices.is_reached(op, self._threads.iteration)
 
     def _smem_op(self, op: Op, state: PartitionState) -> None:
         """Follow an op of the dialect by its effects."""
@@ -257,10 +263,10 @@ class PartitionWalker:
                 return
             self._synchronization.await_groups(op, state)
             self._accesses.access(op, state)
-            self._synchronization.order(op, state)
+            self._synchronization.order_accesses(op, state)
 
     def _cluster_barrier(self, op: Op, state: PartitionState) -> None:
-        """Follow a barrier of the cluster, which every partition reaches as often."""
+        """Follow a barrier of the cluster, which all partitions reach equally often."""
         if self._threads.depth:
             reason = "it is in a branch, a loop or an election, which other threads may not execute"
             self._findings.remark(op, reason, state)
@@ -271,7 +277,7 @@ class PartitionWalker:
     # Regions.
 
     def _region(self, op: Op, state: PartitionState) -> list[PartitionState]:
-        with self._threads.within():
+        with self._threads.enter_region():
             return self._inside(op, state)
 
     def _inside(self, op: Op, state: PartitionState) -> list[PartitionState]:
@@ -291,7 +297,7 @@ class PartitionWalker:
 
     def _elect(self, op: ElectOp, state: PartitionState) -> list[PartitionState]:
         partition, scope = self._partition, op.scope.value
-        whole = partition.whole and not self._threads.apart
+        whole = partition.whole and not self._threads.is_divergent
         alone = whole or (partition.first and partition.warpgroups == 1)
         if self._threads.scope or (scope == "cta" and not alone):
             reason = "which threads execute it is not known"
@@ -363,18 +369,18 @@ class PartitionWalker:
     def _either_by_warpgroup(
         self, branches: tuple[list[Op], list[Op]], state: PartitionState
     ) -> list[PartitionState]:
-        """Return the states after branches of which each warpgroup takes one."""
+        """Return the states after two branches of which each warpgroup takes one."""
         ends = [self._block(ops, state.copy()) for ops in branches]
-        exposed = [frozenset().union(*(end.exposed for end in each)) for each in ends]
-        self._others.check_branches(*(each - state.exposed for each in exposed))
+        exposed = [frozenset().union(*(end.exposed for end in accesses)) for accesses in ends]
+        self._others.check_branches(*(accesses - state.exposed for accesses in exposed))
         after = _mark_forked(_unique_states([*ends[0], *ends[1]]))
         for end in after:
             end.exposed = exposed[0] | exposed[1]
         return after
 
     def _is_by_warpgroup(self, op: Op, condition: Polynomial) -> bool:
-        """Whether each warpgroup chooses a branch of its own, and may do so: other threads do not count
-        on what is in it, and what the warpgroups of a partition write is compared, path by path."""
+        """Whether each warpgroup may choose a branch by itself: no pipeline is used in it, and the
+        accesses of the partition's warpgroups are compared path by path."""
         partition = self._partition
         return (
             condition.divergence is Divergence.BETWEEN_WARPGROUPS
@@ -419,16 +425,16 @@ class PartitionWalker:
 
 
 def _unique_states(states: list[PartitionState]) -> list[PartitionState]:
-    found: list[PartitionState] = []
+    unique: list[PartitionState] = []
     for state in states:
-        _add(state, found)
-    return found
+        _add(state, unique)
+    return unique
 
 
 def _add(state: PartitionState, states: list[PartitionState]) -> bool:
-    """Add a state to others if there is none like it, that includes its exposed accesses; return whether
-    there was none."""
-    like = next((each for each in states if each == state), None)
+    """Add a state to others, unless one of them equals it and includes its exposed accesses; return
+    whether it is new."""
+    like = next((s for s in states if s == state), None)
     if like is None:
         states.append(state)
         return True
