@@ -1,4 +1,4 @@
-"""What is not in order in a function, as data: `smem-insert-sync` puts it in order."""
+"""What is not proven of a function, as data for `smem-insert-sync`."""
 
 from dataclasses import dataclass, field, replace
 
@@ -22,8 +22,8 @@ class Analysis:
     """What is not proven about a function.
 
     Attributes:
-        unordered: accesses that are not in order on some path, in the order in which they were found.
-        unknown: the other ops of which something is not known, with the reason.
+        unordered: accesses that are not in order on some path, first found first.
+        unknown: other ops of which something is not known, with the reason.
     """
 
     unordered: list[Unordered] = field(default_factory=list)
@@ -37,13 +37,13 @@ class Analysis:
 
 @dataclass
 class Analyzer:
-    """Finds the accesses of tiles of a function that are not in order, as often as it is asked.
+    """Finds the accesses of a function that are not in order, again and again while ops are inserted.
 
     Attributes:
         function: the function.
         furthest: groups of copies and of mma are told apart up to this many groups back, even if no wait
             of the function leaves as many pending.
-        global_memory: arrays whose accesses are put in order, too; by default none.
+        global_memory: arrays in global memory whose accesses are put in order, too; by default none.
     """
 
     function: Op
@@ -55,7 +55,7 @@ class Analyzer:
         """Return what is not proven.
 
         Raises:
-            OpError: if the function breaks a rule that no order of accesses mends.
+            OpError: if the function breaks a rule that no synchronization fixes.
         """
         blocks = blocks_of(self.function)
         if len(blocks) != 1:
@@ -66,8 +66,7 @@ class Analyzer:
         return Analysis(findings.unordered, findings.unknown)
 
     def is_in_order(self) -> bool:
-        """Whether every access of tiles is proven to be in order; the search ends with the first that
-        is not."""
+        """Whether every access is proven to be in order; the search ends with the first that is not."""
         blocks = blocks_of(self.function)
         if len(blocks) != 1 or not has_pipelines(self.function):
             return self.analyze().is_proven
@@ -78,12 +77,12 @@ class Analyzer:
         return True
 
     def invalidate(self, op: Op) -> None:
-        """Note that an op that orders accesses came, goes, or has changed."""
+        """Forget what depends on an inserted, removed or changed op."""
         if self._kernel is not None:
             self._kernel.invalidate(op)
 
     def _follow(self, block: Block, stops_on: StopOn) -> Findings:
-        """Return what is found in a function with pipelines or partitions."""
+        """Return the findings about a function with pipelines or partitions."""
         findings = Findings(stops_on)
         self._kernel = self._kernel or KernelAnalysis(self.function, block, self.furthest)
         follow_pipelines(self._kernel, findings)
@@ -107,10 +106,10 @@ class Analyzer:
 
 
 def analyze(function: Op, global_memory: GlobalArrays | None = None) -> Analysis:
-    """Return what is not proven about a function; arguments as for `Analyzer`.
+    """Return what is not proven of a function; arguments as for `Analyzer`.
 
     Raises:
-        OpError: if the function breaks a rule that no order of accesses mends.
+        OpError: if the function breaks a rule that no synchronization fixes.
     """
     return Analyzer(function, global_memory=global_memory).analyze()
 

@@ -21,12 +21,12 @@ ASSUME = "llvm.intr.assume"
 
 
 def assume_all(ops: Iterable[Op], values: SymbolicValues, known: Intervals) -> None:
-    """Note what the assumptions among ops say.
+    """Add the conditions of assumptions to what is known.
 
     Args:
-        ops: the ops of a block; others are skipped.
+        ops: the ops of a block, of which the assumptions count.
         values: the integers of the function.
-        known: what is known of integers before, and after.
+        known: what is known of integers; updated.
 
     Raises:
         OpError: if an assumption is false, or contradicts those before it.

@@ -64,7 +64,7 @@ def blocks_of(function: Op) -> list[Block]:
 
 
 def has_pipelines(function: Op) -> bool:
-    """Whether a function is checked partition by partition, and not as one program of all threads."""
+    """Whether a function is checked partition by partition, not as one program of all threads."""
     if holds(function, WarpSpecializeOp, CreatePipelineOp, *filter(_is_load, Smem.operations)):
         return True
     return any(op.rank is not None for op in walk(function, LoadOp))
@@ -80,7 +80,7 @@ def _remark_blocks(function: Op) -> None:
 
 
 def _unproven(program: StepProgram, proof: Proof) -> dict[tuple[Op, str], str]:
-    """Return what is not proven to be in order, once for each op and reason."""
+    """Return the remarks about what is not proven, one for each op and reason."""
     messages = {
         (op, reason): f"{report.NOT_PROVEN}: {reason}"
         for op, reason in (*proof.skipped.items(), *program.unknown.items())

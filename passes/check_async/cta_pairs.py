@@ -30,7 +30,7 @@ from .values import SymbolicValues
 #: the same path in both CTAs.
 _PARTITIONS = (WarpSpecializeOp, PartitionOp)
 
-#: Ops that wait for a pipeline index, and give its stage.
+#: Ops that wait for a pipeline index and return its stage.
 _WAITS = (ConsumerWaitOp, ProducerAcquireOp)
 
 
@@ -89,7 +89,8 @@ def _starts(values: SymbolicValues, subtile: SubviewOp) -> list[Polynomial]:
 
 
 def _path_remarks(values: SymbolicValues, function: Op, mmas: list[Op]) -> Iterator[tuple[Op, str]]:
-    """Yield the ops by which the CTAs of a pair may execute other mma, or use other accumulators."""
+    """Yield the ops by which the CTAs of a pair may execute different mma, or use different
+    accumulators."""
     outer = {op: None for mma in mmas for op in ancestors_of(mma)}
     for op in walk(function, "scf.for", "scf.if"):
         if any(is_in_flight(result.type) for result in op.results):

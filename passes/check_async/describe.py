@@ -1,4 +1,4 @@
-"""Integers of a kernel, and what is known of them, in words."""
+"""Print integers of a kernel, and what is known of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..order.report import label
 from .intervals import Interval, Intervals, predicate_of
 from .polynomials import Polynomial, Symbol, SymbolTable, Term
 
-#: How many numbers are tried as a bound.
+#: How many bounds are tried.
 _TRIED = 8
 
 #: Ops with two operands, as Python writes them.
@@ -43,7 +43,7 @@ _FUNCTIONS = {
 
 
 class PolynomialPrinter:
-    """Writes polynomials of a function as Python does.
+    """Prints polynomials of a function as Python expressions.
 
     Args:
         function: the function.
@@ -55,15 +55,16 @@ class PolynomialPrinter:
         self._symbols = symbols
 
     def runs(self, known: Intervals, is_known: Callable[[Intervals], bool]) -> str:
-        """Return on which runs something is not known, and what to assume if there are none.
+        """Return a clause that says on which runs something is not known, and what to assume if there
+        are none.
 
         Args:
             known: what is known of integers on some of these runs.
-            is_known: whether it is known on runs of which more is known.
+            is_known: whether it is known if more is known of the integers.
 
         Returns:
             A clause such as "where K // 64 is 0; if that is never so, assume K // 64 >= 1
-            (llvm.intr.assume)". Empty if no number that can be said in words decides.
+            (llvm.intr.assume)". Empty if no integer with a name decides.
         """
         for text, key, interval in self._bounded_above(known):
             if _is_comparison(key):
@@ -101,13 +102,13 @@ class PolynomialPrinter:
         return " and ".join(clauses)
 
     def _bounded_above(self, known: Intervals) -> Iterator[tuple[str, Polynomial, Interval]]:
-        """Yield integers that have names and are not above some number, each with its interval."""
+        """Yield integers that have names and an upper bound, each with its interval."""
         for key, interval in known.intervals.items():
             if interval.high is not None and (text := self.text(key)) is not None:
                 yield text, key, known.bounds(key)
 
     def text(self, polynomial: Polynomial) -> str | None:
-        """Return a polynomial, such as "2 * K - 1"; None if it has integers without a name."""
+        """Return the expression of a polynomial, such as "2 * K - 1"; None if an integer has no name."""
         text = ""
         # Python writes the constant last.
         for term in sorted(polynomial.terms, key=lambda term: not term[0]):
@@ -178,7 +179,8 @@ def _is_comparison(polynomial: Polynomial) -> bool:
 
 
 def _bounds(interval: Interval) -> range:
-    """Return bounds to assume of an integer, the weakest first; above the last one there is nothing."""
+    """Return lower bounds to assume of an integer, the weakest first; the last one contradicts
+    `interval`."""
     low, high = interval
     assert high is not None
     return range(high + 1 - _TRIED if low is None else max(low + 1, high + 2 - _TRIED), high + 2)

@@ -25,7 +25,7 @@ class Facts(NamedTuple):
     nonzero: tuple[Polynomial, ...] = ()
 
     def and_also(self, other: Facts) -> Facts:
-        """Return what is known together with other facts."""
+        """Return these facts and other ones."""
         return Facts((*self.natural, *other.natural), (*self.nonzero, *other.nonzero))
 
 
@@ -40,7 +40,7 @@ def facts_of(condition: Polynomial, holds: bool, is_natural: Callable[[Polynomia
     symbol = condition.symbol
     if symbol is None:
         return Facts()
-    # All parts of a conjunction hold, and no part of a disjunction that does not.
+    # All parts of a true conjunction hold, and no part of a false disjunction.
     if symbol.name == ("arith.andi" if holds else "arith.ori"):
         left, right = (facts_of(operand, holds, is_natural) for operand in symbol.operands)
         return left.and_also(right)
@@ -90,7 +90,7 @@ def facts_of_quotients(polynomial: Polynomial, is_natural: Callable[[Polynomial]
 
 
 class Interval(NamedTuple):
-    """The numbers from `low` to `high`, which are included; None where there is no bound."""
+    """The numbers from `low` to `high`, both included; None where there is no bound."""
 
     low: int | None = None
     high: int | None = None
@@ -104,14 +104,14 @@ class Interval(NamedTuple):
         return Interval(low, high)
 
     def plus(self, other: Interval) -> Interval:
-        """Return the interval of sums."""
+        """Return the interval of the sum of two numbers."""
         return Interval(
             None if self.low is None or other.low is None else self.low + other.low,
             None if self.high is None or other.high is None else self.high + other.high,
         )
 
     def times(self, factor: int) -> Interval:
-        """Return the interval of the numbers that are multiplied by a factor."""
+        """Return the interval of a number times a factor."""
         ends = [None if x is None else x * factor for x in self]
         return Interval(*(ends if factor >= 0 else ends[::-1]))
 
@@ -141,7 +141,7 @@ _ONE = Interval(1, 1)
 
 
 class Intervals:
-    """What is known of integers, beside what their symbols say.
+    """Intervals of integers on some runs, in addition to the lower bounds of their symbols.
 
     Args:
         intervals: the intervals of polynomials, by their keys (`Polynomial.normal`).
@@ -158,7 +158,7 @@ class Intervals:
         return copied
 
     def bounds(self, polynomial: Polynomial) -> Interval:
-        """Return the interval in which a polynomial is known to be."""
+        """Return the known interval of a polynomial."""
         if polynomial not in self._bounds:
             self._bounds[polynomial] = self._compute_bounds(polynomial)
         return self._bounds[polynomial]
@@ -174,8 +174,8 @@ class Intervals:
         return bounds
 
     def bounds_by_others(self, polynomial: Polynomial) -> Interval:
-        """Return the interval in which a polynomial is known to be, also by others with the same
-        products: x - 2 * y * z is negative if x - y * z is, and y and z are natural."""
+        """Return the known interval of a polynomial, also by those of others with the same products:
+        x - 2 * y * z is negative if x - y * z is, and y and z are natural."""
         bounds = self.bounds(polynomial)
         for key, interval in self.intervals.items() if polynomial.products else ():
             if key.products & polynomial.products:
@@ -248,7 +248,7 @@ class Intervals:
             self._bounds.clear()
 
     def forget(self, polynomial: Polynomial, interval: Interval) -> None:
-        """Note no more of a polynomial than that it is in an interval, if something is known of it."""
+        """Widen what is known of a polynomial to an interval, if something is known of it."""
         key, sign, constant = polynomial.normal
         if key in self.intervals:
             self._set(key, interval.plus(Interval(-constant, -constant)).times(sign))
@@ -259,7 +259,7 @@ class Intervals:
             self._bounds.clear()
 
     def and_also(self, others: Intervals) -> Intervals | None:
-        """Return what is known together with others; None if they contradict each other."""
+        """Return these intervals and other ones; None if they contradict each other."""
         combined = self.copy()
         for key, interval in others.intervals.items():
             if not combined.assume(key, interval):
@@ -267,13 +267,13 @@ class Intervals:
         return combined
 
     def imply(self, others: Intervals) -> bool:
-        """Whether all others follow from these."""
+        """Whether all of `others` follow from these."""
         return all(
             interval.contains(self.bounds(key)) for key, interval in others.intervals.items()
         )
 
     def replace(self, replaced_by: Callable[[Polynomial], Polynomial]) -> Intervals:
-        """Return what is known of replaced polynomials."""
+        """Return the intervals with each polynomial replaced by another one."""
         intervals = Intervals()
         for key, interval in self.intervals.items():
             intervals.assume(replaced_by(key), interval)

@@ -15,12 +15,12 @@ from typing import TypeAlias
 from ...bindings.irtypes import Op, Value
 from ...ir.op_address import OpIdentity
 
-#: What a symbol can change with: a loop, a partition, a value, or a symbol that has a name.
+#: What a symbol can vary with: a loop, a partition, a value, or a named symbol.
 Variable: TypeAlias = OpIdentity | Value | str
 
 
 class Divergence(IntEnum):
-    """The threads of a cluster between which an integer may differ; each member includes those before.
+    """The threads of a cluster between which an integer may differ; each member includes earlier ones.
 
     An integer with `BETWEEN_CTAS`, for example, is the same for all threads of one CTA.
     """
@@ -36,12 +36,12 @@ class Symbol:
         number: identifies it, and orders symbols.
         name: the op that computes it from `operands`; empty if it is not computed from any.
         signature: the attributes and the result type of that op.
-        operands: what it is computed from.
-        varies: the loops, partitions and values with which it may change from one use to another.
+        operands: the operands of that op.
+        varies: the loops, partitions and values with which it may vary from one use to another.
         divergence: the threads between which it may differ.
         lower_bound: it is not below this; None if not known.
         same_in_pair: whether threads of the same number have the same value in both CTAs of a pair.
-        same_in_cluster: whether they have in all CTAs of a cluster.
+        same_in_cluster: whether they have the same value in all CTAs of a cluster.
     """
 
     number: int
@@ -56,7 +56,7 @@ class Symbol:
 
     @cached_property
     def polynomial(self) -> Polynomial:
-        """The polynomial that is the symbol."""
+        """The symbol as a polynomial."""
         return Polynomial((((self,), 1),))
 
 
@@ -132,18 +132,18 @@ class Polynomial:
 
     @property
     def symbol(self) -> Symbol | None:
-        """The symbol that the polynomial is equal to; None if it is not one symbol."""
+        """The symbol that the polynomial consists of; None if it is not one symbol."""
         if len(self.terms) == 1 and len(self.terms[0][0]) == 1 and self.terms[0][1] == 1:
             return self.terms[0][0][0]
         return None
 
     @cached_property
     def varies(self) -> frozenset[Variable]:
-        """The loops, partitions and values with which it may change; see `Symbol`."""
+        """The loops, partitions and values with which it may vary; see `Symbol`."""
         return frozenset().union(*(symbol.varies for symbol in self.symbols))
 
     def depends_on(self, symbol: Symbol) -> bool:
-        """Whether a symbol is in it, or it may change with the same loops, partitions or values."""
+        """Whether a symbol is in it, or both may vary with the same loop, partition or value."""
         return symbol in self.symbols or bool(symbol.varies & self.varies)
 
     @property
@@ -176,7 +176,7 @@ class Polynomial:
         return _highest(x.lower_bound for x in self._without_a_minimum()) if subtracted else total
 
     def _without_a_minimum(self) -> Iterator[Polynomial]:
-        """Yield polynomials that are not above this one, with an operand for a subtracted minimum."""
+        """Yield polynomials p <= this one, in which an operand replaces a subtracted minimum."""
         for position, (symbols, coefficient) in enumerate(self.terms):
             if coefficient < 0 and len(symbols) == 1 and symbols[0].name in MINIMA:
                 other_terms = Polynomial(self.terms[:position] + self.terms[position + 1 :])
@@ -210,7 +210,8 @@ class Polynomial:
 
 
 def _is_above(operand: Polynomial, minimum: Symbol) -> bool:
-    """Whether an operand of a minimum is not below it; a negative one of an unsigned minimum is."""
+    """Whether an operand of a minimum is at least the minimum: not so for a negative one of an unsigned
+    minimum."""
     bound = operand.lower_bound
     return minimum.name == "arith.minsi" or (bound is not None and bound >= 0)
 
@@ -242,14 +243,14 @@ def _sum(terms: Iterable[Term]) -> Polynomial:
 
 
 class SymbolTable:
-    """The symbols of a function's values, by what identifies them."""
+    """The symbols of a function's values, by their keys."""
 
     def __init__(self) -> None:
         self._symbols: dict[tuple, Symbol] = {}
         self._keys: list[tuple] = []
 
     def find(self, key: tuple) -> Symbol | None:
-        """Return the symbol of a key if it was made."""
+        """Return the symbol of a key; None if there is none yet."""
         return self._symbols.get(key)
 
     def key_of(self, symbol: Symbol) -> tuple:
@@ -271,15 +272,15 @@ class SymbolTable:
         """Return the symbol of a key.
 
         Args:
-            key: identifies it; with operands, it begins with the op's name and its attributes and type.
+            key: identifies it; with operands, it begins with the op's name and signature.
             operands: what it is computed from.
             divergence: the threads between which it may differ.
             lower_bound: it is not below this.
-            by: a loop, partition or value with which it changes.
-            within: it changes with the loops around this op.
+            by: a loop, partition or value with which it varies.
+            within: it varies with the loops around this op.
             same_in_pair: whether it is known to be the same in both CTAs of a pair.
             same_in_cluster: whether it is known to be the same in all CTAs of a cluster.
-            bound: a symbol of the operands with which it does not change, as that of a sum's terms.
+            bound: a bound symbol of the operands, with which it does not vary: the iteration of a sum.
         """
         if key not in self._symbols:
             varies = frozenset(() if by is None else (by,)).union(*(x.varies for x in operands))
@@ -316,7 +317,7 @@ class SymbolTable:
 
 
 def _loops_around(op: Op | None) -> list[OpIdentity]:
-    """Return the loops that an op is in, and the op if it is one."""
+    """Return the loops around an op, and the op itself if it is a loop."""
     loops = []
     while op is not None and op.name != "builtin.module":
         if op.name == "scf.for":
@@ -325,7 +326,7 @@ def _loops_around(op: Op | None) -> list[OpIdentity]:
     return loops
 
 
-#: Returns the result of an op by its name, its attributes and type, and its operands.
+#: Returns the result of an op by its name, its signature, and its operands.
 Compute = Callable[[str, str, tuple[Polynomial, ...]], Polynomial]
 
 
@@ -338,7 +339,7 @@ class Substitution:
     Args:
         symbol: the symbol that is replaced.
         by: what replaces it.
-        compute: returns an op's result of replaced operands.
+        compute: returns the result of an op with replaced operands.
     """
 
     def __init__(self, symbol: Symbol, by: Polynomial, compute: Compute) -> None:

@@ -1,4 +1,4 @@
-"""Extents of subtiles along each dimension, with symbolic starts."""
+"""Slices of tiles along each dimension, with symbolic starts."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .values import SymbolicValues
 
 
 class AxisSlice(NamedTuple):
-    """An interval of a tile along one dimension, in elements (in stages along the first).
+    """A slice of a tile along one dimension, in elements (in stages along the first).
 
     Attributes:
-        start: where it begins; None if not known.
-        size: its size.
+        start: the first element; None if not known.
+        size: how many elements.
         tile_size: the tile's size along the dimension.
     """
 
@@ -33,13 +33,13 @@ class AxisSlice(NamedTuple):
         return self.size == self.tile_size
 
     def equals(self, other: AxisSlice) -> bool:
-        """Whether two are known to be the same."""
+        """Whether both are known to be the same."""
         if self.size != other.size:
             return False
         return self.is_whole or (self.start is not None and self.start == other.start)
 
     def is_covered(self, others: Iterable[AxisSlice]) -> bool:
-        """Whether others together are known to contain it."""
+        """Whether other slices together are known to contain it."""
         is_known = self.start is not None and self.start.constant is not None
         first = self.start.constant if is_known and self.start is not None else 0
         reached = first or 0
@@ -55,7 +55,7 @@ class AxisSlice(NamedTuple):
         return reached >= end
 
     def overlaps(self, other: AxisSlice) -> bool | None:
-        """Whether two have elements in common; None if not known."""
+        """Whether both have elements in common; None if not known."""
         if self.is_whole or other.is_whole:
             return True
         if self.start is None or other.start is None:
@@ -67,9 +67,9 @@ class AxisSlice(NamedTuple):
         return False if apart >= max(self.size, other.size) else None
 
     def is_disjoint_between(self, other: AxisSlice, symbol: Symbol) -> bool:
-        """Whether the slices are disjoint for threads of which the symbol differs.
+        """Whether the slices are disjoint for threads with different values of a symbol.
 
-        All other symbols must be the same for these threads, else the answer is no.
+        False if another symbol may differ between these threads.
         """
         if self.start is None or other.start is None:
             return False
@@ -87,8 +87,8 @@ class AxisSlice(NamedTuple):
 
 
 def _least_distance(distance: Polynomial) -> int:
-    """Return a number that the magnitude of a distance is not below: of a * (x % n) - a * (y % n), a, if
-    x - y is known not to be a multiple of n."""
+    """Return a lower bound of the magnitude of a distance: a for a * (x % n) - a * (y % n), if x - y is
+    known not to be a multiple of n."""
     if len(distance.terms) != 2:
         return 0
     (x_symbols, coefficient), (y_symbols, negated) = distance.terms
@@ -117,7 +117,7 @@ class SymbolicSubtile(NamedTuple):
 
 
 def subtile_of(tile: Value, user: Op, values: SymbolicValues) -> SymbolicSubtile:
-    """Return the subtile of an allocation that a tile is.
+    """Return a tile as a subtile of its allocation.
 
     Raises:
         OpError: if it does not come from an alloc or view.

@@ -39,8 +39,7 @@ _DIVISIONS: dict[str, Callable[[int, int], int]] = {
 
 
 def exact_result(name: str, operands: tuple[Polynomial, ...]) -> Polynomial | None:
-    """Return the result of an op that divides by a number a multiple of it and a known remainder; None
-    for others."""
+    """Return the result of a division by n of q * n + r with a constant r; None for other ops."""
     by = operands[-1].constant
     if name not in _DIVISIONS or not by:
         return None
@@ -54,7 +53,7 @@ def exact_result(name: str, operands: tuple[Polynomial, ...]) -> Polynomial | No
 
 
 def lowest_result(name: str, operands: tuple[Polynomial, ...]) -> int | None:
-    """Return a number that an op's result is not below; None if none is known."""
+    """Return a lower bound of an op's result; None if none is known."""
     bounds = [x.lower_bound for x in operands]
     known_bounds = [x for x in bounds if x is not None]
     by, lowest = operands[-1].constant, 0 if name in _NATURAL else None
@@ -72,7 +71,7 @@ def lowest_result(name: str, operands: tuple[Polynomial, ...]) -> int | None:
 #: The name of a symbol that is a sum; its operands are the term and the number of iterations.
 SUM = "sum"
 
-#: How many last terms of a sum stand apart: the sum after the next iteration is this one and a term.
+#: How many last terms of a sum are split off: so sums of n and n + 1 terms differ by a known term.
 _APART = 4
 
 #: Replaces a symbol in a polynomial; returns None if the result is not known.
@@ -95,15 +94,15 @@ class Sums:
     def sum_iterations(
         self, increment: Polynomial, number_of: Symbol, count: Polynomial
     ) -> Polynomial | None:
-        """Return what the first iterations of a loop add together.
+        """Return the sum of the increments of the first iterations of a loop.
 
         Args:
-            grown: what an iteration adds.
+            increment: what an iteration adds.
             number_of: the number of that iteration.
             count: how many iterations.
 
         Returns:
-            The sum; None if an iteration adds what does not follow from its number.
+            The sum; None if an increment does not follow from the number of its iteration.
         """
         depth = self._depth(increment) + 1
         term = self._substitute(increment, number_of, variable(self._iteration(depth)))
@@ -112,9 +111,9 @@ class Sums:
         return self.sum_term(term, count, depth)
 
     def _iteration(self, depth: int) -> Symbol:
-        """Return what stands for the number of an iteration in a term with sums up to a depth.
+        """Return the bound symbol for the number of an iteration in a sum of a depth.
 
-        It changes with nothing else. Those of the sums in a term are others, so they are never confused.
+        It varies with nothing else. Nested sums have other depths, so their symbols are never confused.
         """
         return self._symbols.symbol((SUM, depth), by=f"iteration {depth}", lower_bound=0)
 
@@ -132,9 +131,9 @@ class Sums:
         """Return the sum of a term over the first iterations.
 
         Args:
-            term: what an iteration adds, by its number: a symbol for that depth.
+            term: what an iteration adds, a polynomial in the iteration symbol of that depth.
             count: how many iterations.
-            depth: more than that of sums in the term.
+            depth: more than that of the sums in the term.
         """
         iteration = self._iteration(depth)
         last = dict(count.terms).get((), 0)
@@ -149,7 +148,7 @@ class Sums:
             else:
                 return total
         if -_APART <= last < 0:
-            # The terms between are not in it.
+            # Subtract the terms from `count` to `later`.
             later = count - number(last)
             terms = [self._substitute(term, iteration, count + number(i)) for i in range(-last)]
             known_terms = [term_value for term_value in terms if term_value is not None]
@@ -174,14 +173,14 @@ class Sums:
 #: Ops whose result is their operand.
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extui")
 
-#: Ops that divide by a power of two, given by its exponent; and these with ops that divide by any number.
+#: Ops that divide by a power of two, and all ops that divide.
 _SHIFTED = ("arith.shrui", "arith.shrsi")
 _DIVIDED = ("arith.divui", "arith.divsi", *_SHIFTED)
 
-#: Ops that return a number of the launch, with its lower bound.
+#: Ops that return a number of the launch, with a lower bound.
 _LAUNCH = {"gpu.grid_dim": 1, "gpu.block_dim": 1, "gpu.cluster_id": 0}
 
-#: The name of a symbol that is the number of a loop's iterations.
+#: The name of a symbol that is a loop's trip count.
 TRIPS = "trips"
 
 #: Ops that return different numbers in CTAs that are neighbours.
@@ -193,8 +192,8 @@ class SymbolicLoop:
 
     Attributes:
         count: how many iterations were run before.
-        trips: how many iterations it has.
-        bounds: its lower and upper bound and its step.
+        trips: its trip count.
+        bounds: its lower bound, upper bound and step.
     """
 
     def __init__(
@@ -208,8 +207,11 @@ class SymbolicLoop:
 class SymbolicValues:
     """The polynomials of a function's index values.
 
-    The same computation has the same polynomial in all partitions, so they can be compared. `symbols` has
-    their symbols, `function` is the function.
+    The same computation has the same polynomial in all partitions, so they can be compared.
+
+    Attributes:
+        function: the function.
+        symbols: the symbols of the polynomials.
     """
 
     def __init__(self, function: Op) -> None:
@@ -218,7 +220,7 @@ class SymbolicValues:
         self._known: dict[Value, Polynomial] = {}
         self.symbols = SymbolTable()
         self._loops: dict[OpIdentity, SymbolicLoop] = {}
-        #: The values whose growth in a loop is being computed, by the loop and their position.
+        #: The carried values whose increment is being computed, by their loop and position.
         self._growing: set[tuple[int, int]] = set()
         self._substitutions: dict[tuple[Symbol, Polynomial], Substitution] = {}
         self._sums = Sums(self.symbols, self.substitute)
@@ -323,7 +325,8 @@ class SymbolicValues:
         return variable(self.symbols.unknown(value, op))
 
     def _compute(self, name: str, signature: str, operands: tuple[Polynomial, ...]) -> Polynomial:
-        """Return the result of an op that is not a sum or product; or a number of a loop, by its name."""
+        """Return the result of an op that is no sum or product; or a sum of iterations, or a trip
+        count."""
         if name == SUM:
             term, count = operands
             return self._sums.sum_term(term, count, int(signature))
@@ -342,7 +345,7 @@ class SymbolicValues:
     def _same_in_cluster(self, dividend: Polynomial, by: int) -> bool:
         """Whether a quotient is the same in all CTAs of a cluster.
 
-        Their indices are consecutive, and the first one is a multiple of the cluster's size.
+        The indices of its CTAs are consecutive, and the first one is a multiple of the cluster's size.
         """
         symbol = dividend.symbol
         sizes = [
@@ -393,7 +396,8 @@ class SymbolicValues:
         return self._in_cta((op.name, ""))
 
     def _shuffle(self, op: Op) -> Polynomial:
-        """Evaluate `gpu.shuffle`: what all threads of a warp have, each of them gets."""
+        """Evaluate `gpu.shuffle`: it returns its operand if that is the same for all threads of a
+        warp."""
         operand = self.polynomial(op.operands[0])
         if operand.divergence <= Divergence.BETWEEN_WARPGROUPS:
             return operand
@@ -438,7 +442,7 @@ class SymbolicValues:
         return variable(quotient) * number(multiple)
 
     def _element(self, op: Op) -> Polynomial:
-        """Evaluate `memref.load`, whose result all that read the element may share."""
+        """Evaluate `memref.load`: a function of the indices, if no op writes the argument."""
         array, *indices = op.operands
         if not indices or not is_constant_argument(array, self.function):
             return variable(self.symbols.unknown(op.results[0], op))
@@ -466,8 +470,8 @@ class SymbolicValues:
         return self._carried_value(op, result.result_number, self.loop(op).trips)
 
     def _carried_value(self, op: Op, position: int, count: Polynomial) -> Polynomial:
-        """Return a value that a loop carries, after `count` iterations: linear in them, a sum of numbers
-        that each iteration computes of its own number, or unknown.
+        """Return a value that a loop carries, after `count` iterations: linear in `count`, a sum of
+        increments that follow from the number of the iteration, or unknown.
 
         Args:
             op: the loop.
@@ -501,8 +505,8 @@ class SymbolicValues:
     def _growth_without_others(
         self, op: Op, position: int, growth: Polynomial, symbols: list[Symbol]
     ) -> Polynomial:
-        """Return what an iteration adds to a carried value, without the others that the loop carries, as
-        far as these are known themselves."""
+        """Replace other carried values in what an iteration adds to a carried value, as far as they are
+        known."""
         key = op_address(op), position
         others = [(x, s) for x, s in enumerate(symbols) if s.varies & growth.varies]
         if key in self._growing or any(other == position for other, _ in others):

@@ -39,9 +39,9 @@ from .values import SymbolicValues
 
 
 def check_warpgroups(function: Op) -> None:
-    """Check ops by which each warpgroup of a CTA writes what it holds; remarks state what is not proven.
+    """Check that warpgroups that execute one op write different bytes; remarks state what is not proven.
 
-    Ops in partitions, whose warpgroups have numbers, are checked by `pipelines`.
+    `pipelines` checks ops in partitions.
 
     Raises:
         OpError: if they write the same bytes.
@@ -108,8 +108,8 @@ _STRAIGHT = (PartitionOp.OPERATION_NAME, WarpSpecializeOp.OPERATION_NAME)
 
 
 def check_reductions(function: Op) -> None:
-    """Emit a remark for each reduction or barrier of warpgroups that some of these, or of a warpgroup's
-    threads, may not execute, and for each arrival at a semaphore that some threads may not execute."""
+    """Emit a remark for each reduction, barrier of warpgroups and arrival at a semaphore that some of its
+    warpgroups, or some threads of a warpgroup, may not execute."""
     values: SymbolicValues | None = None
     for op in walk(function, ReduceOp, SemaphoreArriveOp, WarpgroupBarrierOp):
         if isinstance(op, WarpgroupBarrierOp) and op.warpgroups == 1:
@@ -127,7 +127,7 @@ def check_reductions(function: Op) -> None:
 
 
 def _check_threads(op: Op, values: SymbolicValues) -> None:
-    """Emit a remark if a condition or a loop may choose some threads of a warpgroup only."""
+    """Emit a remark if a condition or a loop may select only some threads of a warpgroup."""
     for outer in ancestors_of(op):
         deciding = list(outer.operands)[: _DECIDING.get(outer.name, 0)]
         unknown = isinstance(op, SemaphoreArriveOp) and outer.name not in (*_DECIDING, *_STRAIGHT)
@@ -192,7 +192,7 @@ def differences(op: Op, values: SymbolicValues) -> Iterator[str]:
 
 
 def _is_same_for_warpgroups(op: Op, values: SymbolicValues) -> bool:
-    """Whether all warpgroups execute the regions of an op alike."""
+    """Whether all warpgroups execute the regions of an op equally often."""
     if op.name not in _DECIDING:
         return False
     deciding = list(op.operands)[: _DECIDING[op.name]]
@@ -200,10 +200,11 @@ def _is_same_for_warpgroups(op: Op, values: SymbolicValues) -> bool:
 
 
 def check_order(function: Op) -> None:
-    """Check the turns of warpgroups; a remark states where some of them may not take a turn.
+    """Check the ordered turns of warpgroups (`smem.order_wait` to `smem.order_arrive`). A remark states
+    where some warpgroup may not take a turn.
 
     Raises:
-        OpError: if a turn has no begin or no end in its block, or holds what may wait for others.
+        OpError: if a turn has no begin or no end in its block, or an op in it may wait for other threads.
     """
     turns = list(walk(function, OrderWaitOp, OrderArriveOp))
     for block in dict.fromkeys(op.operation.block for op in turns):
@@ -220,7 +221,7 @@ def check_order(function: Op) -> None:
 
 
 def _check_block(block: Block) -> None:
-    """Check that turns of a block end in it, one after the other, and hold nothing that waits."""
+    """Check that turns of a block end in it, do not nest, and contain no op that may wait."""
     turn_begin: Op | None = None
     for op in block.operations:
         if isinstance(op, OrderWaitOp):
@@ -251,7 +252,7 @@ def _at(op: Op) -> str:
 
 
 def _may_wait(op: Op) -> bool:
-    """Whether an op may wait for other threads than those of its warpgroup; regions may hold such ops."""
+    """Whether an op, or an op in its regions, may wait for threads of other warpgroups."""
     if isinstance(op, MapOp):
         return False
     if len(op.regions):

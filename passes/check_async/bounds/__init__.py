@@ -58,8 +58,8 @@ def check_bounds(function: Op) -> None:
 def ranges_of_dynamic_starts(
     function: Op,
 ) -> Iterator[tuple[Op, DynamicStart, IntegerRange, IntegerRanges]]:
-    """Yield the accesses of tiles at run-time positions, with the range of the start there, and the
-    function's integers."""
+    """Yield the accesses of tiles at run-time starts, with the range of the start there, and the ranges
+    of the function's integers."""
     numbers: IntegerRanges | None = None
     for access, position in accesses_at_dynamic_starts(function):
         numbers = numbers or IntegerRanges(function)
@@ -69,7 +69,7 @@ def ranges_of_dynamic_starts(
 def _is_certain(access: Op, start: IntegerRange, numbers: IntegerRanges) -> bool:
     """Whether some run executes an op with each end of the range of a start.
 
-    That is so if the op is under no condition, and what decides the start decides nothing else.
+    So it is if the op is under no condition, and the sources of the start decide nothing else.
     """
     if not start.attained or LAUNCH in start.sources:
         return False
@@ -91,13 +91,13 @@ def _is_certain(access: Op, start: IntegerRange, numbers: IntegerRanges) -> bool
     return are_independent(independent)
 
 
-#: What a position along each dimension of (stages, rows, columns) is called.
+#: The names of an index along each dimension of (stages, rows, columns).
 _NOUNS = ("stage", "row", "column")
 
 
 @dataclass(frozen=True)
 class DynamicStart:
-    """Where an op takes a part of a tile along one dimension: the start is an operand.
+    """The run-time start of a part of a tile along one dimension: an operand.
 
     Attributes:
         op: the op that takes the part.
@@ -122,12 +122,12 @@ class DynamicStart:
 
     @property
     def condition(self) -> str:
-        """What the program must hold to, for messages."""
+        """The condition that the program must meet, for messages."""
         part = f"{self.count} of {self.extent} {self.noun}s of the {label(self.op.tile.owner)}"
         return f"the {label(self.op)} ({part}) begins at {self._valid_starts}"
 
     def error(self, access: Op, outside: int) -> str:
-        """Return the message about a start that is outside in some run, at `op`.
+        """Return the message at `op` about a start that is outside in some run.
 
         Args:
             access: the op that accesses the part.
@@ -137,7 +137,7 @@ class DynamicStart:
         return f"begins at {self.noun} {outside}{user}; {self._requirement}"
 
     def remark(self, access: Op, low: Bound, high: Bound) -> str:
-        """Return the message about a start that may be outside, at `access`.
+        """Return the message at `access` about a start that may be outside.
 
         Args:
             access: the op that accesses the part.
@@ -181,16 +181,16 @@ class Rank(DynamicStart):
 
 
 def range_text(noun: str, low: Bound, high: Bound) -> str:
-    """Return where a start is, in words."""
+    """Return the range of a start in words."""
     if low == -inf:
         return f"a {noun} that is not known" if high == inf else f"{noun} {high} or below"
     return f"{noun} {low} or above" if high == inf else f"{noun} {low} to {high}"
 
 
 def accesses_at_dynamic_starts(function: Op) -> Iterator[tuple[Op, DynamicStart]]:
-    """Yield the ops that access parts of tiles at run-time positions, with each position.
+    """Yield the ops that access parts of tiles at run-time starts, with each start.
 
-    A subtile that leaves its tile does no harm before it is accessed, so its positions are those of its
+    A subtile that leaves its tile does no harm before it is accessed, so its starts count at its
     accesses.
 
     Raises:

@@ -34,7 +34,7 @@ from .ranges import (
     range_below,
 )
 
-#: How often the range of a number that a loop carries is widened by an iteration; then it is unbounded.
+#: How often an iteration widens the range of a number that a loop carries; then it is unbounded.
 _ITERATIONS = 20
 
 #: How many facts are combined to bound one number.
@@ -55,8 +55,8 @@ class RangeContext:
     Attributes:
         facts: the conditions and loops around it.
         warpgroups: the first of the warpgroups that execute it, and their end; None for all.
-        carried: ranges of numbers that loops carry, while these are being found.
-        known: the ranges that were computed.
+        carried: ranges of numbers that loops carry, while these are being computed.
+        known: the computed ranges.
         selects: how many conditions of `arith.select` are among the facts.
     """
 
@@ -87,8 +87,8 @@ class IntegerRanges:
         self._plain: dict[Op | None, RangeContext] = {}
 
     def range_at(self, op: Op, value: Value, last: int) -> IntegerRange:
-        """Return the range of an index value where an op is executed; no narrower one than shows that it
-        is 0 to `last`, if it is."""
+        """Return the range of an index value where an op is executed. It is no narrower than what shows
+        that the value is 0 to `last`."""
         stages = _modulus(value)
         if stages is not None and 1 <= stages <= last + 1:
             return IntegerRange(0, stages - 1)
@@ -121,10 +121,10 @@ class IntegerRanges:
     def _lowest(
         self, polynomial: Polynomial, facts: Facts, context: RangeContext, depth: int = _DEPTH
     ) -> Bound:
-        """Return a number that an integer is not below.
+        """Return a lower bound of a polynomial p.
 
-        If f is 0 or more, |b| * p - |a| * f is not above |b| * p. Where a and b are the coefficients of
-        the same product in p and in f, with the same sign, it is not in the difference.
+        If f >= 0, then |b| * p - |a| * f <= |b| * p. If a and b are the coefficients of the same product
+        in p and in f, with the same sign, the difference does not contain that product.
         """
         low = self._range_by_terms(polynomial, context).low
         coefficients = dict(polynomial.terms)
@@ -143,7 +143,7 @@ class IntegerRanges:
         return low
 
     def _range_by_terms(self, polynomial: Polynomial, context: RangeContext) -> IntegerRange:
-        """Return the range of a polynomial by those of its symbols."""
+        """Return the range of a polynomial by the ranges of its symbols."""
         return add(
             [
                 multiply(factor, [self._symbol_range(symbol, context) for symbol in symbols])
@@ -155,7 +155,7 @@ class IntegerRanges:
 
     def _symbol_range(self, symbol: Symbol, context: RangeContext) -> IntegerRange:
         if symbol not in context.known:
-            # Facts about a symbol are not used for what it is computed from.
+            # Facts about a symbol are not used for its operands.
             least = -inf if symbol.lower_bound is None else symbol.lower_bound
             context.known[symbol] = narrow(UNKNOWN, least, inf)
             context.known[symbol] = narrow(self._compute_range(symbol, context), least, inf)
@@ -225,7 +225,7 @@ class IntegerRanges:
         return range_below(size, *_OF_THREAD)
 
     def _trips_range(self, bounds: tuple[Polynomial, ...], context: RangeContext) -> IntegerRange:
-        """Return the range of the number of a loop's iterations."""
+        """Return the range of a loop's trip count."""
         lower, upper, step = (self._range(bound, context) for bound in bounds)
         if step.low != step.high or step.low < 1:
             return IntegerRange(0, inf)
@@ -267,7 +267,7 @@ class IntegerRanges:
         if op.name == "gpu.lane_id":
             return range_below(_WARP, *_OF_THREAD)
         if op.name == "gpu.shuffle" and value == op.results[0]:
-            # It is the number of another thread, of which the facts need not hold.
+            # It is the value of another thread, for which the facts need not hold.
             elsewhere = RangeContext(warpgroups=context.warpgroups)
             return self._range(self._values.polynomial(op.operands[0]), elsewhere)._replace(
                 attained=False, dense=False
@@ -285,8 +285,8 @@ class IntegerRanges:
         )
 
     def _carried_range(self, argument: Value, context: RangeContext) -> IntegerRange:
-        """Return the range of a number that a loop carries, by that of the first one and of what an
-        iteration makes of it."""
+        """Return the range of a number that a loop carries: the join of the initial range and those after
+        iterations."""
         if argument in context.carried:
             return context.carried[argument]
         block = argument.owner
@@ -307,7 +307,7 @@ class IntegerRanges:
     # Contexts.
 
     def _context_without_facts(self, op: Op) -> RangeContext:
-        """Return a context of an op in which no condition around it is known."""
+        """Return a context of an op without the conditions around it."""
         partition = next((o for o in ancestors_of(op) if isinstance(o.opview, PartitionOp)), None)
         if partition not in self._plain:
             warpgroups = None if partition is None else self._warpgroups(partition)
@@ -326,7 +326,7 @@ class IntegerRanges:
 
         Args:
             block: the block.
-            carried: ranges of numbers that loops carry, while these are being found.
+            carried: ranges of numbers that loops carry, while these are being computed.
         """
         if not carried and block in self._contexts:
             return self._contexts[block]
@@ -359,13 +359,13 @@ class IntegerRanges:
     def _context_where(
         self, context: RangeContext, condition: Polynomial, holds: bool
     ) -> RangeContext:
-        """Return what is known where a condition holds, too, or does not."""
+        """Return what is known where a condition also holds, or does not."""
         facts = facts_of(condition, holds, lambda p: self._is_natural(p, context))
         return _with_facts(context, facts)
 
 
 def _modulus(value: Value) -> int | None:
-    """Return the number of which a value is a remainder, as the stage of an index is; else None."""
+    """Return n of a value `i % n`, such as the stage of a pipeline index; else None."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name != "arith.remui":
         return None

@@ -1,4 +1,4 @@
-"""Ranges of integers, and what ops of `arith` make of them."""
+"""Ranges of integers, and those of the results of ops of `arith`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Bound = int | float
 
 
 class IntegerRange(NamedTuple):
-    """What is known of where an integer is.
+    """The range of an integer.
 
     Attributes:
-        low, high: it is not below `low`, and not above `high`.
-        attained: whether some thread of some launch has `low`, and some has `high`; where that depends
-            on nothing but `sources`.
-        dense: whether some has each number between them, too.
-        sources: what the integer is computed from; two ranges without a common one are independent.
+        low, high: the integer is at least `low`, and at most `high`.
+        attained: whether some thread of some launch has `low`, and some has `high`; that depends on
+            `sources` alone.
+        dense: whether some thread has each number between them, too.
+        sources: what the integer is computed from; ranges without a common source are independent.
     """
 
     low: Bound
@@ -47,12 +47,12 @@ def exactly(value: int) -> IntegerRange:
 
 
 def range_below(count: int, *sources: Hashable) -> IntegerRange:
-    """Return the range of an integer that is 0, 1, ..., count - 1 somewhere."""
+    """Return the range of an integer that has each of the values 0, 1, ..., count - 1 in some thread."""
     return IntegerRange(0, count - 1, attained=True, dense=True, sources=frozenset(sources))
 
 
 def multiply(factor: int, ranges: list[IntegerRange]) -> IntegerRange:
-    """Return the range of a product of a number and integers."""
+    """Return the range of a product of a constant and integers."""
     if not ranges:
         return exactly(factor)
     low, high = factor, factor
@@ -89,7 +89,7 @@ def join(x: IntegerRange, y: IntegerRange) -> IntegerRange:
 
 
 def narrow(x: IntegerRange, low: Bound, high: Bound) -> IntegerRange:
-    """Return the range of an integer that is known to be in two."""
+    """Return the range of an integer that is also known to be from `low` to `high`."""
     if low <= x.low and high >= x.high:
         return x
     return IntegerRange(max(x.low, low), min(x.high, high), sources=x.sources)
@@ -112,7 +112,7 @@ def compute_range(name: str, operands: list[IntegerRange]) -> IntegerRange:
     if name not in _OPERATIONS:
         return UNKNOWN._replace(sources=sources)
     low, high = _OPERATIONS[name](*operands)
-    # These ops do not fall where an operand rises, if the others are constants.
+    # These ops are monotone in an operand, if the other ones are constants.
     varying = [r for r in operands if r.low != r.high]
     attained = len(varying) <= 1 and all(r.attained for r in operands)
     is_exact = attained and name in _MONOTONE and _is_natural(*operands)
@@ -210,7 +210,7 @@ def _unsigned_most(*operands: IntegerRange) -> tuple[Bound, Bound]:
     return _most(*operands) if _is_natural(*operands) else (-inf, inf)
 
 
-#: Ops that do not fall where an operand that is not constant rises.
+#: Ops that are monotone in an operand that is not constant.
 _MONOTONE = frozenset(
     {
         *("arith.divui", "arith.divsi", "arith.floordivsi", "arith.ceildivui", "arith.ceildivsi"),

@@ -2,7 +2,8 @@
 
 Counters are exact for the first iterations. Then one symbol, the *base*, stands for the iterations that
 all threads in a loop have run, and each counter is the base plus a constant. So there are finitely many
-states, and the search covers all numbers of iterations."""
+states, and the search covers all numbers of iterations.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A thread *takes* an index by its wait, and *passes it on* by its arrival (a commit or a release). In
 between, the index is *outstanding*. All of this does not depend on other threads: each is followed
-alone."""
+alone.
+"""
 
 from __future__ import annotations
 
