@@ -24,21 +24,21 @@ class Edits:
         in_flight: the accumulators in flight.
     """
 
-    def __init__(self, ops: FunctionOps, proof: Prover) -> None:
+    def __init__(self, ops: FunctionOps, prover: Prover) -> None:
         self.ops = ops
         self.in_flight = InFlight(ops)
-        self.proof = proof
+        self.prover = prover
 
     def add(self, op: Op, point: InsertionPoint) -> None:
         """Note an op that was built at a place."""
         entry = self.ops.insert(op, entry_at(self.ops, point))
-        self.proof.insert(entry)
+        self.prover.insert(entry)
         for value in op.results:
             self.in_flight.add(value)
 
     def take_out(self, op: Op) -> InsertionPoint:
         """Take out an op, which can come back; return where it was."""
-        point = self.place_of(op)
+        point = self.point_of(op)
         self._remove(op)
         op.detach_from_parent()
         return point
@@ -64,9 +64,9 @@ class Edits:
     def set_pending(self, inserted: InsertedOp, pending: int) -> None:
         """Let a wait leave as many groups pending."""
         inserted.pending = pending
-        self.proof.set_pending(self.ops.entry(inserted.op), pending)
+        self.prover.set_pending(self.ops.entry(inserted.op), pending)
 
-    def place_of(self, op: Op) -> InsertionPoint:
+    def point_of(self, op: Op) -> InsertionPoint:
         """Return where an op is: there it comes back after it was moved or taken out."""
         entry = self.ops.entry(op)
         if entry.next.op is not None:
@@ -77,7 +77,7 @@ class Edits:
         for value in op.results:
             self.in_flight.remove(value)
         entry = self.ops.remove(op)
-        self.proof.remove(entry)
+        self.prover.remove(entry)
 
 
 class InFlight:

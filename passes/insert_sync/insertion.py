@@ -39,10 +39,10 @@ from .insertion_points import (
     entry_at,
     gap_between,
     loops_around,
+    outermost_closed_op,
     outwards,
     share_elect,
     user_in,
-    whole_warpgroups,
 )
 from .prover import REFUSED, Prover, WholeFunctionProver, prover_of
 
@@ -76,8 +76,8 @@ class Insertion:
         self.furthest = _furthest(function)
         self.inserted = InsertedOps(readers)
         self._ops = FunctionOps(function)
-        self.proof = prover_of(function, self._ops, self.furthest, self._global_memory)
-        self.edits = Edits(self._ops, self.proof)
+        self.prover = prover_of(function, self._ops, self.furthest, self._global_memory)
+        self.edits = Edits(self._ops, self.prover)
         self._questions_before = 0
         #: What was not known once all that is missing between two accesses was there.
         self._unknown: tuple[Op, str] | None = None
@@ -88,7 +88,7 @@ class Insertion:
         Raises:
             OpError: if it is not known how an access is put in order.
         """
-        while (unordered := self.proof.first()) is not None:
+        while (unordered := self.prover.first()) is not None:
             commit = next((need for need in unordered.needs if need.op in COMMITS), None)
             if commit is not None:
                 self._commit(unordered, commit)
@@ -98,16 +98,16 @@ class Insertion:
     @property
     def questions(self) -> int:
         """How often accesses were followed."""
-        return self._questions_before + self.proof.questions
+        return self._questions_before + self.prover.questions
 
     def check_whole(self) -> bool:
         """Ask about the function as a whole from now on; return whether it is proven."""
-        if isinstance(self.proof, WholeFunctionProver):
+        if isinstance(self.prover, WholeFunctionProver):
             return True
-        self._questions_before = self.proof.questions
-        self.proof = WholeFunctionProver(self._function, self.furthest, self._global_memory)
-        self.edits.proof = self.proof
-        return self.proof.are_in_order([])
+        self._questions_before = self.prover.questions
+        self.prover = WholeFunctionProver(self._function, self.furthest, self._global_memory)
+        self.edits.prover = self.prover
+        return self.prover.are_in_order([])
 
     def _commit(self, unordered: Unordered, need: Need) -> None:
         """Close the group of a copy.
@@ -135,13 +135,13 @@ class Insertion:
         self._unknown = None
         for needs in _need_variants(unordered.needs):
             way = unordered._replace(needs=needs)
-            for point in self._places(way, unordered.earlier.operation):
+            for point in self._insertion_points(way, unordered.earlier.operation):
                 if self._try(way, point):
                     return
         op, reason = self._unknown or (unordered.op, unordered.message)
         raise OpError(op, f"{REFUSED}: {reason}")
 
-    def _places(self, unordered: Unordered, earlier: Op) -> Iterator[InsertionPoint]:
+    def _insertion_points(self, unordered: Unordered, earlier: Op) -> Iterator[InsertionPoint]:
         """Yield where what is missing can come, the best place first.
 
         A barrier that is there already can order the accesses too, if what they wait for comes before
@@ -164,7 +164,7 @@ class Insertion:
         # In a loop around the access, there may be a wait that is not before the loop.
         if gap.op in outwards(unordered.op) and not gap.is_after:
             around = list(
-                takewhile(lambda op: op != gap.op, outwards(whole_warpgroups(unordered.op)))
+                takewhile(lambda op: op != gap.op, outwards(outermost_closed_op(unordered.op)))
             )
             yield from (InsertionPoint(op) for op in around[::-1])
 
@@ -193,12 +193,12 @@ class Insertion:
         bulk = any(need.op is TmaWaitOp for need in unordered.needs)
         if bulk and share_elect(earlier, later):
             return gap_between(earlier, later)
-        return gap_between(whole_warpgroups(earlier), whole_warpgroups(later))
+        return gap_between(outermost_closed_op(earlier), outermost_closed_op(later))
 
     def _try(self, unordered: Unordered, point: InsertionPoint) -> bool:
         """Insert at a place what is missing between two accesses; return whether they are then in
         order. If not, nothing is inserted."""
-        trial = Trial(self.edits, self.proof, self.inserted, unordered)
+        trial = Trial(self.edits, self.prover, self.inserted, unordered)
         needs = [need for need in unordered.needs if not provides(point.op, need)]
         # A new barrier costs less than copies or mma that no longer overlap.
         is_shared = len(needs) < len(unordered.needs)
@@ -218,12 +218,12 @@ class Insertion:
 
     def _missing_now(self, unordered: Unordered) -> tuple[Need, ...] | None:
         """Return what is missing between two accesses now; None if something else is not known."""
-        remaining = self.proof.missing(unordered._replace(needs=()))
-        inserted_ops = [inserted.op for inserted in self.inserted] if self.proof.unknown else []
-        for op, reason in self.proof.unknown:
+        remaining = self.prover.missing(unordered._replace(needs=()))
+        inserted_ops = [inserted.op for inserted in self.inserted] if self.prover.unknown else []
+        for op, reason in self.prover.unknown:
             if op.operation not in inserted_ops:
                 self._unknown = op, reason
-        return None if self.proof.unknown else remaining.needs
+        return None if self.prover.unknown else remaining.needs
 
 
 def _need_variants(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:
@@ -259,10 +259,10 @@ class Trial:
     """
 
     def __init__(
-        self, edits: Edits, proof: Prover, inserted: InsertedOps, unordered: Unordered
+        self, edits: Edits, prover: Prover, inserted: InsertedOps, unordered: Unordered
     ) -> None:
         self._edits = edits
-        self._proof = proof
+        self._prover = prover
         self._all = inserted
         self._count = len(inserted)
         self._unordered = unordered
@@ -341,8 +341,8 @@ class Trial:
 
     def _move(self, reader: InsertedOp, point: InsertionPoint, pending: int) -> None:
         """Move the wait of a later reader to where it is needed already."""
-        self._passing.append(self._proof.passing([reader.op]))
-        self._moved.append((reader.op, self._edits.place_of(reader.op)))
+        self._passing.append(self._prover.passing([reader.op]))
+        self._moved.append((reader.op, self._edits.point_of(reader.op)))
         self._edits.move(reader.op, point)
         self._lower_to(reader, pending)
 
@@ -376,4 +376,4 @@ class Trial:
             if self._unordered not in inserted.orders:
                 inserted.orders.append(self._unordered)
         for accesses in self._passing:
-            self._proof.ask_again(accesses)
+            self._prover.ask_again(accesses)

@@ -80,7 +80,7 @@ def end_of(block: Block) -> InsertionPoint:
     return InsertionPoint(last, is_after=not last.name.endswith((".return", ".yield")))
 
 
-def whole_warpgroups(op: Op) -> Op:
+def outermost_closed_op(op: Op) -> Op:
     """Return an op, or the outermost one around it whose region whole warpgroups do not execute."""
     return next((x for x in [*outwards(op)][::-1] if x.name in _CLOSED), op.operation)
 

@@ -40,13 +40,13 @@ def _cost(inserted: InsertedOp) -> tuple[int, int]:
 
 def _take_out(inserted: InsertedOp, insertion: Insertion) -> None:
     """Take an op out, unless the proof is lost."""
-    op, proof, edits = inserted.whole, insertion.proof, insertion.edits
-    passing = proof.passing([op])
+    op, prover, edits = inserted.whole, insertion.prover, insertion.edits
+    passing = prover.passing([op])
     uses = [(u.owner, u.operand_number, r) for r in inserted.op.results for u in r.uses]
     for owner, number, _ in uses:
         owner.operands[number] = inserted.op.operands[0]
     point = edits.take_out(op)
-    if proof.are_in_order(passing):
+    if prover.are_in_order(passing):
         insertion.inserted.remove(inserted)
         edits.ops.forget(op)
         return
@@ -82,12 +82,12 @@ def _hoist(group: list[InsertedOp], insertion: Insertion) -> bool:
     loops = loops_around(ops[0])
     if not loops:
         return False
-    passing = insertion.proof.passing(ops)
-    back = edits.place_of(ops[-1])
+    passing = insertion.prover.passing(ops)
+    back = edits.point_of(ops[-1])
     for loop in loops:
         for op in ops:
             edits.move(op, InsertionPoint(loop))
-        if insertion.proof.are_in_order(passing):
+        if insertion.prover.are_in_order(passing):
             return True
     for op in ops:
         edits.move(op, back)
@@ -103,9 +103,9 @@ def _raise_pending(inserted: InsertedOp, insertion: Insertion) -> None:
         return
     if inserted.makes_readable:
         most = mma_after(inserted.op.operands[0], inserted.op)
-    passing = insertion.proof.passing([inserted.whole])
+    passing = insertion.prover.passing([inserted.whole])
     while (pending := inserted.pending) is not None and pending < most:
         insertion.edits.set_pending(inserted, pending + 1)
-        if not insertion.proof.are_in_order(passing):
+        if not insertion.prover.are_in_order(passing):
             insertion.edits.set_pending(inserted, pending)
             return

@@ -1,5 +1,4 @@
-"""What ops do to memory: which tiles, memrefs and registers they access, and whether they order
-accesses.
+"""Effects of ops: which tiles, memrefs and registers they access, and whether they order accesses.
 
 The dialect's ops declare their effects in their classes. Those of other dialects are listed here: the
 Python bindings cannot query them.
@@ -18,7 +17,7 @@ from ...ir.walk import walk
 
 
 def has_effect(op: Op | type[SmemOp]) -> bool:
-    """Whether an op of the dialect, or those of a class, access memory or order accesses.
+    """Whether an op of the dialect, or a class of them, accesses memory or orders accesses.
 
     An op that allocates shared memory does neither: it is at the top of the kernel, and its own barrier
     guards what it stores there.
@@ -33,7 +32,7 @@ def accessed_tiles(op: Op) -> list[Accessed]:
 
 
 def pending_of(wait: Op) -> int:
-    """Return how many of the latest groups an op that awaits groups leaves pending."""
+    """Return how many of the latest groups a wait leaves pending."""
     return wait.pending.value if hasattr(wait, "pending") else 0
 
 
@@ -108,7 +107,7 @@ ALIASES = frozenset(
     }
 )
 
-#: Those whose result has no other bytes than the operand, except for `memref.view` and `memref.cast`.
+#: Those whose result is known to have only bytes of the operand; not `memref.view` and casts.
 _WINDOWS = ALIASES - {"memref.cast", "memref.reinterpret_cast", "memref.view"}
 
 #: Ops with a memref operand that access no memory.
@@ -159,7 +158,7 @@ class MemrefAccesses(NamedTuple):
 
 
 def accessed_memrefs(op: Op) -> MemrefAccesses:
-    """Return what an op of another dialect accesses: nothing, if it is not known to access a memref."""
+    """Return the known accesses of memrefs by an op of another dialect."""
     reads, writes = _ACCESSES.get(op.name, ((), ()))
     if op.name in MBARRIER_WRITES:
         writes = MBARRIER_WRITES[op.name][:1]
@@ -172,13 +171,15 @@ def is_known(op: Op) -> bool:
 
 
 def is_only_read(memref: Value) -> bool:
-    """Whether no op writes the memory of a memref by it or by an alias of it, by all of its uses."""
+    """Whether no op writes the memory of a memref through it or an alias of it."""
     return all(_only_reads(use.owner, memref) for use in memref.uses)
 
 
 def is_constant_argument(array: Value, function: Op) -> bool:
-    """Whether an array is an argument of a function that no op of it writes: an element of it is the same
-    for all that read it. Different arguments are taken to be different arrays."""
+    """Whether an array is an argument of a function that no op writes: all reads of an element are equal.
+
+    Different arguments are assumed to be different arrays.
+    """
     owner = array.owner
     is_argument = isinstance(owner, ir.Block) and owner.owner.operation == function
     return is_argument and not is_workgroup(array.type) and is_only_read(array)
@@ -212,7 +213,11 @@ def defining_op(value: Value) -> Op | None:
 
 
 class RegisterWriters:
-    """The ops of a function that write registers which an mma reads."""
+    """The ops of a function that write registers which an mma in flight reads: those of A, and metadata.
+
+    `wgmma` reads them after it was issued, as it reads shared memory (PTX ISA 9.7.15.7.3). An op in a
+    loop writes the same registers in each iteration.
+    """
 
     def __init__(self, function: Op) -> None:
         self._writers: dict[Op, None] = {}
@@ -220,7 +225,8 @@ class RegisterWriters:
             self._writers |= dict.fromkeys(self.writers_for(op))
 
     def writers_for(self, mma: Op) -> list[Op]:
-        """Return the ops that write the registers of an mma; for values that a loop carries, the loop."""
+        """Return the ops that write the registers of an mma: for a value that a loop carries, the
+        loop."""
         named = (getattr(mma, name, None) for name in ("a", "metadata"))
         read = [x for x in named if x is not None and isinstance(x.type, FragmentType)]
         return [_writer_of(value) for value in read]

@@ -1,4 +1,4 @@
-"""Arrays in global memory that a function writes and also reads: program order says which comes first.
+"""Arrays in global memory that a function writes and also reads, in program order.
 
 `smem-check-async` does not follow them. `smem-insert-sync` does, because its input has no barriers.
 """
@@ -25,8 +25,8 @@ class GlobalAccess(NamedTuple):
         op: the op.
         window: the memref, a part of the array.
         writes: whether it writes.
-        asynchronous: whether it may go on after the op.
-        in_bulk: whether a group of bulk copies completes it.
+        asynchronous: whether it may be incomplete after the op.
+        in_bulk: whether it completes by a group of bulk copies.
     """
 
     op: Op
@@ -65,11 +65,11 @@ class GlobalArrays:
                 self._rectangles.setdefault(access.op.operation, []).append((access, whole))
 
     def accesses_by(self, op: Op) -> list[tuple[GlobalAccess, SymbolicRectangle]]:
-        """Return the accesses by an op, each with all of its array; reads come before writes."""
+        """Return the accesses by an op, each with its whole array, reads first."""
         return sorted(self._rectangles.get(op.operation, ()), key=lambda pair: pair[0].writes)
 
     def conflicts(self) -> Iterator[tuple[GlobalAccess, GlobalAccess]]:
-        """Yield writes and reads of each array by different threads."""
+        """Yield pairs of a write and a read of the same array by different threads."""
         for accesses in self._arrays.values():
             yield from _conflicts(accesses)
 
@@ -84,8 +84,8 @@ def asynchronous_reason(access: GlobalAccess) -> str:
 def by_same_threads(one: Op, other: Op) -> bool:
     """Whether each thread accesses the same elements of an array by two ops.
 
-    That is so for fragments of one shape in one window. What a value stands for in different iterations
-    of a loop is taken to be the same elements, or others.
+    So it is for fragments of one shape in one window. A window in different iterations of a loop counts
+    as one window.
     """
     first, second = ([x for x in _accesses(op) if isinstance(op, SmemOp)] for op in (one, other))
     return (
@@ -112,7 +112,7 @@ def _are_same(one: Value, other: Value) -> bool:
 
 
 def _conflicts(accesses: list[GlobalAccess]) -> Iterator[tuple[GlobalAccess, GlobalAccess]]:
-    """Yield writes and reads by different threads, of which one at least is by an op of the dialect."""
+    """Yield pairs of a write and a read by different threads, at least one by an op of the dialect."""
     for write in accesses:
         for read in accesses:
             is_followed = isinstance(write.op, SmemOp) or isinstance(read.op, SmemOp)

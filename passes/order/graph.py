@@ -1,8 +1,8 @@
-"""The runs of a program, as far as its integers tell them apart.
+"""The graph of all runs of a program, as far as its integers tell them apart.
 
-Which runs there are does not depend on the order of accesses. So they are found once: a graph of the
-straight segments of the program, each for one set of known integers. Ops that order accesses can then be
-inserted into a segment, and are on all runs through it.
+Which runs there are does not depend on synchronization. So the graph is built once: a node is a straight
+segment of the program for one set of known integers. Ops that order accesses can then be inserted into a
+segment, and are on all runs through it.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from .program import (
 )
 from .rectangles import Env, Rectangle
 
-#: The most paths, and states at a loop's head, that are distinguished by their integers; more are joined.
+#: The most paths, and the most states at a loop's head, with different integers; more are joined.
 _PATHS = 16
 _HEADS = 256
 
-#: Ops after which a segment ends: a question about a long kernel reads but a part of it.
+#: The most ops of a segment: a question about a long kernel reads only a part of it.
 _LENGTH = 64
 
 #: A step that accesses tiles or registers, or memory that tiles view.
@@ -50,9 +50,9 @@ class Segment:
     """Ops of a block that no branch, loop or election separates.
 
     Args:
-        begin: what is before its first op.
-        end: its last op, which stays where it is; or the branch, loop or end of the block after it.
-        first: what a branch or loop before it does when it is over.
+        begin: the entry before its first op.
+        end: its last op, which is never removed; or the branch, loop or end of the block after it.
+        first: the last steps of a branch or loop before it.
     """
 
     def __init__(self, begin: Entry, end: Entry, first: Sequence[Step] = ()) -> None:
@@ -61,12 +61,12 @@ class Segment:
         self._first = first
         self._steps: list[Step] | None = None
         self._positions: dict[Step, int] = {}
-        #: What was asked about its steps as they are.
+        #: Answers to questions about its current steps.
         self.known: dict[Hashable, Any] = {}
 
     @property
     def steps(self) -> list[Step]:
-        """What its ops do, but for integers."""
+        """The steps of its ops, without those on integers."""
         if self._steps is None:
             self._steps, entry = [*self._first], self._begin.next
             while entry is not self._end:
@@ -79,19 +79,19 @@ class Segment:
 
     @property
     def positions(self) -> dict[Step, int]:
-        """The positions of the steps."""
+        """The position of each step."""
         steps = self.steps
         if not self._positions:
             self._positions = {step: position for position, step in enumerate(steps)}
         return self._positions
 
     def invalidate(self) -> None:
-        """Note that its ops have changed."""
+        """Forget the steps, and the answers: its ops have changed."""
         self._steps = None
         self.known.clear()
 
 
-#: What a block consists of.
+#: A part of a block.
 Part = Segment | IfRegion | ForRegion | ElectRegion
 
 
@@ -105,11 +105,11 @@ class Segments:
     def __init__(self, ops: FunctionOps) -> None:
         self._ops = ops
         self._parts: dict[StepBlock, list[Part]] = {}
-        #: What the ops of a segment did when it was made, with integers.
+        #: The original steps of each segment, with those on integers.
         self.steps: dict[Segment, list[Step]] = {}
 
     def parts_of(self, block: StepBlock) -> list[Part]:
-        """Return the segments of a block, with what is between them."""
+        """Return the segments of a block, and the branches, loops and elections between them."""
         if block not in self._parts:
             self._parts[block] = [*self._new_parts(block)]
         return self._parts[block]
@@ -158,16 +158,16 @@ class Segments:
 
 
 class AccessedBytes(NamedTuple):
-    """What an access of a node touches.
+    """The bytes of an access of a node.
 
     Attributes:
         step: the access.
-        place: its number among the accesses of the node.
+        position: its position among the accesses of the node.
         rectangles: the bytes.
     """
 
     step: Access
-    place: int
+    position: int
     rectangles: tuple[Rectangle, ...]
 
 
@@ -177,10 +177,10 @@ class RunNode:
 
     Attributes:
         segment: the segment; None for the head of a loop, and where accesses are not followed.
-        number: in the order in which runs reach the nodes first.
+        number: the nodes are numbered as runs reach them first.
         trail: the loops around it, each with the number of its iteration.
-        forgets: whether the accesses before it are not followed on.
-        accesses: what its steps access.
+        forgets: whether accesses before it are followed no further.
+        accesses: the bytes of its accesses.
         successors: the nodes that may follow.
     """
 
@@ -193,21 +193,21 @@ class RunNode:
 
 
 class _Path(NamedTuple):
-    """A way to a point: what is known of integers there, and the nodes that lead to it."""
+    """A path to a program point: what is known of integers there, and the nodes before it."""
 
     env: Env
     ends: list[RunNode]
 
 
 class StoppedError(Exception):
-    """A run is not followed on."""
+    """A run is followed no further."""
 
 
 class RunGraph:
-    """The nodes of a program: all of its runs.
+    """All runs of a program.
 
-    Paths are joined where their integers are the same. The integers that a loop carries are kept exactly
-    at first, then widened to residues, of which there are finitely many.
+    Paths are joined where their integers are the same. The integers that a loop carries are exact at
+    first, then widened to residues, of which there are finitely many.
 
     Args:
         program: the program.
@@ -234,14 +234,14 @@ class RunGraph:
         return UNKNOWN
 
     def unknown_branch(self) -> None:
-        """Continue where a branch may take both ways."""
+        """Note a branch whose condition is not known; both ways are followed."""
 
     def widen(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
-        """Return the integers that are kept at the head of a loop."""
+        """Return the abstraction of integers at the head of a loop."""
         return tuple(x.widen(self._program.modulus, self._program.bound) for x in integers)
 
     def spend(self, steps: int) -> None:
-        """Note that `steps` steps are about to be followed."""
+        """Note that a number of steps is about to be followed."""
 
     def _node(
         self, segment: Segment | None, before: list[RunNode], forgets: bool = False
@@ -255,7 +255,7 @@ class RunGraph:
     # Straight-line code.
 
     def _block(self, block: StepBlock, path: _Path) -> list[_Path]:
-        """Return the ways to the end of a block."""
+        """Return the paths to the end of a block."""
         paths = [path]
         for part in self._segments.parts_of(block):
             if isinstance(part, Segment):
@@ -333,7 +333,7 @@ class RunGraph:
         return _leave(path.env, step.results, self._iterate(step, path))
 
     def _iterate(self, step: ForRegion, path: _Path) -> dict[tuple[Integer, ...], list[RunNode]]:
-        """Return the nodes by which a loop may end, by the integers that it yields."""
+        """Return the nodes after which a loop may end, by the integers that it yields."""
         lower, upper, by = _values(step.bounds, path.env)
         if by.exact is not None and by.exact <= 0:
             self.unknown_branch()
@@ -368,7 +368,7 @@ class RunGraph:
 
 
 def _join_many(paths: list[_Path]) -> list[_Path]:
-    """Return the same paths; if there are too many, one that is the join of all."""
+    """Return the paths, or the join of all if there are too many."""
     if len(paths) <= _PATHS:
         return paths
     first, *others = paths

@@ -1,8 +1,7 @@
-"""Hazards: an access that begins before an earlier one of the same bytes is complete, fenced and
-visible.
+"""Hazards: accesses that begin before an earlier one of the same bytes is complete and visible.
 
-The search follows one access on all runs, up to where no later access can come too early. So a
-question costs what lies between two accesses.
+The search follows one access on all runs, up to where it is ordered before any later access. So the
+cost of a question is the number of steps between two accesses.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ from .progress import (
     PAST_BARRIER,
     Followed,
     Group,
-    after,
     age_of,
     first_progress,
     group_of,
     is_enough,
+    progress_after,
 )
 from .rectangles import Rectangle
 
@@ -52,20 +51,20 @@ _SAME_THREADS = "it is not known whether the same threads write the same bytes"
 
 @dataclass(eq=False)
 class Origin:
-    """An access of some bytes on some runs, which others may come too early after.
+    """An access of some bytes on some runs, as the earlier one of possible hazards.
 
     Attributes:
-        node, step: where it is.
+        node, step: the access.
         rectangle: the bytes.
-        number: in the order in which runs reach the accesses first.
-        meets: whether nodes may access some of the bytes, as far as it was asked.
+        number: the accesses are numbered as runs reach them first.
+        may_overlap: whether a node may access some of the bytes, as far as it was computed.
     """
 
     node: RunNode
     step: Followed
     rectangle: Rectangle
     number: int
-    meets: dict[RunNode, bool]
+    may_overlap: dict[RunNode, bool]
 
     @property
     def writes(self) -> bool:
@@ -78,19 +77,19 @@ class Hazard:
     """An access that begins while an earlier one may not be complete (RAW, WAR or WAW).
 
     Attributes:
-        op: the op that begins.
+        op: the op of the later access.
         rectangle: the tile that it accesses, or that the earlier access does.
         writes: whether it writes.
-        proxy: the proxy by which it accesses them.
+        proxy: the proxy by which it accesses the tile.
         trail: the loops around it, each with the number of its iteration.
         earlier: the op of the earlier access.
-        at_end: whether the kernel ends there: `op` is the function.
-        after_write: whether that is a write.
-        age: how many groups came after the earlier access's group; None if that is complete.
+        at_end: whether the later one is the end of the kernel: `op` is the function.
+        after_write: whether the earlier access is a write.
+        age: how many groups came after the group of the earlier access; None if that is complete.
         fenced, past_barrier: whether a fence, and a barrier, came after it was complete.
-        perhaps: an op with unknown effects that may have ordered them.
+        perhaps: an op with unknown effects that may have ordered the two.
         unsure: why it is not known whether the two are a hazard; empty if they are, on this run.
-        lacks_all: whether nothing that orders them came in between, but perhaps what closes a group.
+        lacks_all: whether no op that orders them came in between, except for one that closes a group.
     """
 
     op: Op
@@ -142,8 +141,8 @@ def hazard_between(
         ordered = origin.writes or complete
     elif origin.writes:
         same = rectangle.equals(origin.rectangle)
-        # Which of two writes of an element of an array is the last is left to the author. An op that is
-        # executed again gives each thread the same bytes, which it writes in order.
+        # The order of two writes of an element of an array is left to the author. An op that is executed
+        # again writes the same bytes by the same thread, so in order.
         is_repeated = complete and same and earlier == step.op
         ordered = past_barrier or rectangle.allocation.of_global or is_repeated
         if complete and not (same and _have_different_scopes(earlier, step.op)):
@@ -171,7 +170,7 @@ def hazard_between(
 
 
 def _is_not_followed(earlier: Op, later: Op, one: Rectangle, other: Rectangle) -> bool:
-    """Whether the order of two accesses is not asked for: both are of other dialects, or each thread
+    """Whether the order of two accesses is not checked: both are of other dialects, or each thread
     accesses its own elements of an array."""
     if one.allocation.of_memref and other.allocation.of_memref:
         return True
@@ -180,9 +179,12 @@ def _is_not_followed(earlier: Op, later: Op, one: Rectangle, other: Rectangle) -
 
 
 def replaces(accessed: AccessedBytes, origin: Origin) -> bool:
-    """Whether what comes after an access in order also comes after an earlier one: it writes the same
-    bytes, or reads them and is over later. Bytes at unknown places overlap others as the same do. (What
-    ops of other dialects access is never the same.)"""
+    """Whether an access that is ordered after `accessed` is also ordered after an earlier one.
+
+    So it is if `accessed` writes the same bytes, or reads them and completes later. Rectangles with the
+    same unknown start count as the same: others overlap both in the same way. Accesses by ops of other
+    dialects never have the same rectangle.
+    """
     step = accessed.step
     if isinstance(step, RegisterWrite | KernelEnd) or origin.rectangle not in accessed.rectangles:
         return False
@@ -194,7 +196,7 @@ def replaces(accessed: AccessedBytes, origin: Origin) -> bool:
 
 
 def is_by_async_proxy(step: Access) -> bool:
-    """Whether an access is one by the async proxy."""
+    """Whether an access is by the async proxy."""
     return isinstance(step, MmaRead | BulkRead) or is_by_bulk(step)
 
 
@@ -206,15 +208,15 @@ def is_by_bulk(step: Access) -> bool:
 def _have_different_scopes(one: Op, other: Op) -> bool:
     """Whether two ops write the same bytes by different threads.
 
-    All threads of the CTA share the bytes of one; each warpgroup writes what it holds in the other.
+    One is executed by all threads of the CTA together, the other one by each warpgroup.
     """
     scopes = [op.effects.scope for op in (one, other) if isinstance(op, SmemOp)]
     return len(set(scopes)) > 1
 
 
 class Span(NamedTuple):
-    """Steps of a segment that a question about an access has passed: all between two of them, or from the
-    begin, or to the end."""
+    """The steps of a segment that a search has passed: those after `after` up to `before`; None for the
+    begin and the end of the segment."""
 
     segment: Segment
     after: Step | None
@@ -222,12 +224,12 @@ class Span(NamedTuple):
 
 
 class ReachedHazard(NamedTuple):
-    """A hazard.
+    """A hazard, with a key that orders hazards as runs reach them.
 
     Attributes:
-        reached: orders hazards as runs reach them: by the largest number of a node before, whether a loop
-            went back since, the node, the access in it and which of its tiles, reads before writes, those
-            that are complete before the latest ones, and when the bytes were first accessed.
+        reached: the key: the largest number of a node before, whether a loop went back since, the node,
+            the access in it and which of its tiles, whether the earlier one is a write, its age, and when
+            the bytes were first accessed.
         hazard: the hazard.
     """
 
@@ -236,10 +238,10 @@ class ReachedHazard(NamedTuple):
 
 
 class _Position(NamedTuple):
-    """Where an access is followed on.
+    """A position of the search for hazards of an access.
 
     Attributes:
-        node: from the step at `begin` on.
+        node, begin: the node, from its step at `begin` on.
         progress: that of the access.
         perhaps: an op with unknown effects that came since.
         most: the largest number of a node since.
@@ -263,7 +265,7 @@ class Hazards:
         forgets_unknown: whether an op with unknown effects orders all accesses; else it orders none.
 
     Attributes:
-        origins: all accesses that others may come too early after.
+        origins: all accesses, as earlier ones of possible hazards.
         questions: how often an access was followed.
     """
 
@@ -275,11 +277,11 @@ class Hazards:
         self.origins: list[Origin] = []
         #: The number of the first access of the same bytes.
         self._first: dict[tuple[bool, Rectangle], int] = {}
-        #: The memory that the async proxy reads, and that it writes: what threads write of the one, and
-        #: read of the other, is fenced at some time.
+        #: The memory that the async proxy reads, and that it writes. Writes by threads to the first, and
+        #: reads by threads of the second, must be fenced.
         self._read_by_proxy = set()
         self._written_by_proxy = set()
-        #: What each node touches, by memory.
+        #: The rectangles that each node accesses, by memory.
         self._touched: dict[RunNode, dict[Hashable, set[Rectangle]]] = {}
         self._spans: dict[Origin, list[Span]] = {}
         self._through: dict[Segment, dict[Origin, None]] = {}
@@ -309,12 +311,13 @@ class Hazards:
     def hazards_after_all(
         self, origins: Iterable[Origin], later: Op | None = None
     ) -> Iterator[ReachedHazard]:
-        """Yield the hazards of accesses, on all runs. Accesses of the same bytes by one step are followed
-        once from where they are equally far.
+        """Yield the hazards of accesses, on all runs.
+
+        Accesses of the same bytes by one step are followed once from where their progress is equal.
 
         Args:
             origins: the accesses.
-            later: the op whose hazards are wanted; None for all.
+            later: the op of the later access; None for all.
         """
         seen: dict[tuple[Step, Rectangle], set[Any]] = {}
         for origin in origins:
@@ -328,30 +331,30 @@ class Hazards:
         self.set_spans(origin, spans)
         return hazards
 
-    # What a question has passed.
+    # The steps that a search has passed.
 
     def passing(self, segment: Segment, step: Step) -> list[Origin]:
-        """Return the accesses whose last question of `first_hazards` passed a step of a segment."""
+        """Return the accesses whose last search by `first_hazards` passed a step of a segment."""
         positions = segment.positions
-        place = positions[step]
+        position = positions[step]
 
         def is_in(span: Span) -> bool:
-            # What was last may have gone from the segment.
+            # The last step may have been removed from the segment.
             return (
                 span.segment is segment
-                and (span.after is None or positions[span.after] < place)
-                and (span.before is None or place <= positions.get(span.before, place))
+                and (span.after is None or positions[span.after] < position)
+                and (span.before is None or position <= positions.get(span.before, position))
             )
 
         through = self._through.get(segment, ())
         return [origin for origin in through if any(map(is_in, self._spans[origin]))]
 
     def spans_of(self, origin: Origin) -> list[Span]:
-        """Return what the last question of `first_hazards` about an access passed."""
+        """Return the steps that the last search by `first_hazards` for an access passed."""
         return self._spans[origin]
 
     def set_spans(self, origin: Origin, spans: list[Span]) -> None:
-        """Note what a question about an access passed."""
+        """Set the steps that a search for an access passed."""
         for span in self._spans.get(origin, ()):
             self._through[span.segment].pop(origin, None)
         for span in spans:
@@ -372,10 +375,10 @@ class Hazards:
 
         Args:
             origin: the access.
-            spans: receives what is passed.
-            later: the op whose hazards are wanted; None for all.
-            ends: whether a run ends with its first hazard.
-            seen: where accesses of the same step and bytes were followed before.
+            spans: receives the passed steps.
+            later: the op of the later access; None for all.
+            ends: whether the search on a run ends with its first hazard.
+            seen: positions from which accesses of the same step and bytes were followed before.
         """
         self.questions += 1
         memory, group = origin.rectangle.allocation.memory, group_of(origin.step)
@@ -389,7 +392,7 @@ class Hazards:
             position = work.pop()
             progress, perhaps, segment = position.progress, position.perhaps, position.node.segment
             steps: Iterable[Step] = ()
-            if segment and (position.begin or self._meets(origin, position.node)):
+            if segment and (position.begin or self._may_overlap(origin, position.node)):
                 steps = islice(segment.steps, position.begin, None)
             elif segment:
                 progress, unknown_op, forgets = self._through_segment(segment, progress, group)
@@ -409,7 +412,7 @@ class Hazards:
                     if (hazards and ends) or replaces(accessed, origin):
                         last = step
                         break
-                progress = after(progress, step, group, self._furthest)
+                progress = progress_after(progress, step, group, self._furthest)
                 if isinstance(step, UnknownEffects):
                     perhaps = perhaps or step.op
                 forgets = isinstance(step, Opaque) or (perhaps and self._forgets_unknown)
@@ -428,26 +431,26 @@ class Hazards:
             if spans is not None and segment:
                 spans.append(Span(segment, origin.step if position.begin else None, last))
 
-    def _meets(self, origin: Origin, node: RunNode) -> bool:
+    def _may_overlap(self, origin: Origin, node: RunNode) -> bool:
         """Whether a node may access bytes of an access."""
-        overlaps = origin.meets.get(node)
+        overlaps = origin.may_overlap.get(node)
         if overlaps is None:
             rectangle = origin.rectangle
             touched = self._touched[node].get(rectangle.allocation.memory, ())
             overlaps = any(rectangle.overlaps(r) is not False for r in touched)
-            origin.meets[node] = overlaps
+            origin.may_overlap[node] = overlaps
         return overlaps
 
     def _through_segment(
         self, segment: Segment, progress: int, group: Group | None
     ) -> tuple[int, Op | None, bool]:
-        """Return the progress of an access after a segment that does not touch its bytes, the first op
-        with unknown effects in it, and whether the access is not followed on."""
+        """Return the progress of an access after a segment that does not access its bytes, the first op
+        with unknown effects in it, and whether the access is followed no further."""
         key = progress, group
         if key not in segment.known:
             steps = segment.steps
             for step in steps:
-                progress = after(progress, step, group, self._furthest)
+                progress = progress_after(progress, step, group, self._furthest)
             unknown_op = next((step.op for step in steps if isinstance(step, UnknownEffects)), None)
             forgets = any(isinstance(step, Opaque) for step in steps)
             segment.known[key] = progress, unknown_op, forgets
@@ -474,7 +477,7 @@ class Hazards:
                         position.most,
                         position.back,
                         position.node.number,
-                        accessed.place,
+                        accessed.position,
                         which,
                     )
                     age = -1 if hazard.age is None else hazard.age
@@ -487,7 +490,7 @@ def _key(origin: Origin) -> tuple[bool, Rectangle]:
 
 
 def _reachable_memory(graph: RunGraph) -> dict[RunNode, frozenset]:
-    """Return the memory that each node or one after it accesses."""
+    """Return the memory that each node, or a node after it, accesses."""
     reached = {
         node: frozenset(
             rectangle.allocation.memory

@@ -1,4 +1,4 @@
-"""Abstract integers: a residue modulo some number, a lower bound, and whether all threads agree."""
+"""Abstract integers: a residue modulo some number, a lower bound, and whether they are uniform."""
 
 from collections.abc import Callable
 from math import gcd

@@ -1,4 +1,4 @@
-"""The memory of tiles: which allocations may have bytes in common, and what else accesses them."""
+"""The memory of tiles: which allocations may have bytes in common, and which other ops access them."""
 
 from collections.abc import Callable, Hashable, Iterator
 from typing import TypeVar
@@ -17,10 +17,10 @@ from ...layout import Multiple
 from .effects import ALIASES, accessed_memrefs, base_of, defining_op, enclosing_window, is_known
 from .rectangles import Allocation, Start, SymbolicRectangle
 
-#: Ops that allocate a memref which shares no bytes with another.
+#: Ops that allocate a memref without aliases.
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 
-#: Ops that return the memory of a symbol.
+#: Ops that return named memory.
 _NAMED = ("gpu.dynamic_shared_memory", "memref.get_global")
 
 #: The key of the memory of all arguments.
@@ -46,13 +46,13 @@ class Allocations:
         self._tiles: dict[Value, SymbolicRectangle | None] = {}
         self._allocations: dict[Op, Allocation | None] = {}
         self._viewed = {self._memory(base_of(view.memref))[0] for view in walk(function, ViewOp)}
-        #: The memrefs that may be of one memory: results of ops that name it, or arguments.
+        #: The memrefs of each memory that may have several: results of ops that name it, or arguments.
         self._bases = self._all_bases() if self._viewed else {}
         #: Views of whose memory not everything is known, with the reason.
         self.unknown: dict[Op, str] = {}
 
     def rectangle(self, tile: Value, user: Op) -> SymbolicRectangle | None:
-        """Return the rectangle that a tile is; None if its memory is not known.
+        """Return the rectangle of a tile; None if its memory is not known.
 
         Raises:
             OpError: if it does not come from an alloc or view.
@@ -64,15 +64,15 @@ class Allocations:
     def memref_accesses(
         self, op: Op
     ) -> tuple[tuple[SymbolicRectangle, ...], tuple[SymbolicRectangle, ...]]:
-        """Return what an op of another dialect reads, and what it writes, of memory that tiles view."""
+        """Return the reads and the writes by an op of another dialect of memory that tiles view."""
         if not self._viewed:
             return (), ()
         reads, writes = accessed_memrefs(op)
         return self._viewed_memory(op, reads), self._viewed_memory(op, writes)
 
     def _viewed_memory(self, op: Op, memrefs: tuple[Value, ...]) -> tuple[SymbolicRectangle, ...]:
-        """Return the memory of memrefs that tiles also view; which of a memref's bytes are accessed is
-        not known."""
+        """Return the memory of those memrefs that tiles also view. Which of its bytes are accessed is not
+        known."""
         start: Start = (0, ())
         rectangles = []
         for memref in memrefs:
@@ -141,7 +141,8 @@ class Allocations:
         return bases
 
     def _memory(self, source: Value) -> tuple[Hashable, bool]:
-        """Return a key of a memref's memory, and whether others than the function may have written it.
+        """Return a key of a memref's memory, and whether code outside of the function may have written
+        it.
 
         The key is None for memory that is not known.
         """

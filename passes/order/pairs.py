@@ -1,7 +1,7 @@
-"""What is not in order in a function without pipelines, while ops that order accesses come and go.
+"""Unordered pairs of accesses in a function without pipelines, while ops are inserted and removed.
 
-Accesses and runs are computed once. What is inserted leaves in order what is, so the questions that are
-asked again are those that were open; when an op is taken out, those about accesses that passed it.
+Accesses and runs are computed once. An inserted op leaves ordered pairs in order, so only open pairs are
+searched again. After a removal, only accesses whose search has passed the removed op are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .program import BulkWait, CopyWait, ElectRegion, MmaWait
 from .prove import check_written
 from .translate import Translator
 
-#: Accesses with the place at which runs reach the first hazard after each, the earliest one first.
+#: A heap of accesses, each with the key of its first hazard (`ReachedHazard.reached`).
 _Queue = list[tuple[tuple[int, ...], int]]
 
 
@@ -38,10 +38,10 @@ class Pairs:
         global_memory: arrays whose accesses are put in order, too.
 
     Attributes:
-        unknown: ops of which something is not known, with the reason; what is inserted changes nothing.
+        unknown: ops of which something is not known, with the reason; it does not change by insertions.
 
     Raises:
-        OpError: if the function breaks a rule that no order of accesses mends.
+        OpError: if the function breaks a rule that no synchronization fixes.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class Pairs:
     # Questions.
 
     def first(self) -> Unordered | None:
-        """Return the first pair that is not in order, with all that is missing on any run; one whose copy
-        is in no group comes first. None if every access is in order."""
+        """Return the first pair that is not in order, with all that is missing on any run; None if every
+        access is in order. Pairs whose copy is in no group come first."""
         hazard = self._next(self._uncommitted, _lacks_commit)
         hazard = hazard or self._next(self._unordered, _is_any)
         return hazard and self.missing(_unordered(hazard))
 
     def missing(self, unordered: Unordered) -> Unordered:
-        """Return a pair with all that is missing now: on different runs, that may be different ops."""
+        """Return a pair with all that is missing now, on any run."""
         return unordered.with_needs_of(map(_unordered, self._hazards_of(unordered)))
 
     def _hazards_of(self, unordered: Unordered) -> Iterator[Hazard]:
@@ -95,11 +95,11 @@ class Pairs:
                 return
 
     def _next(self, queue: _Queue, wanted: Callable[[Hazard], bool]) -> Hazard | None:
-        """Return the first hazard; drop the accesses that have none any more."""
+        """Return the first hazard that is wanted; drop accesses without one."""
         while queue:
             queued, number = queue[0]
             hazards = self._hazards.first_hazards(self._hazards.origins[number])
-            first = _place(hazards, wanted)
+            first = _first_reached(hazards, wanted)
             if first is None:
                 heappop(queue)
             elif first != queued:
@@ -111,12 +111,12 @@ class Pairs:
     # Changes.
 
     def insert(self, entry: Entry) -> None:
-        """Note an op that has come into its block."""
+        """Note an op that was inserted into its block."""
         assert entry.op is not None
         if not entry.steps:
             entry.steps = self._translator.steps_of(entry.op.opview)
         for elect in [step for step in entry.steps if isinstance(step, ElectRegion)]:
-            # Waits alone are inserted with an `smem.elect` of their own: they stay in the segment.
+            # Only waits are inserted with an `smem.elect` around them: they belong to the segment.
             entry.steps = elect.body.steps
             for op, steps in elect.body.by_op:
                 self._ops.entry(op).steps = steps
@@ -129,14 +129,14 @@ class Pairs:
         _invalidate(entry.segment)
 
     def set_pending(self, entry: Entry, pending: int) -> None:
-        """Note how many groups a wait leaves pending."""
+        """Set how many groups a wait leaves pending."""
         for step in entry.steps:
             if isinstance(step, CopyWait | MmaWait | BulkWait):
                 step.pending = pending
         _invalidate(entry.segment)
 
     def passing(self, ops: Iterable[Op]) -> list[Origin]:
-        """Return the accesses that are in order perhaps because of some ops of the function."""
+        """Return the accesses that may be in order because of some ops of the function."""
         origins: dict[Origin, None] = {}
         for op in ops:
             entry = self._ops.entry(op)
@@ -155,26 +155,26 @@ class Pairs:
         return False
 
     def ask_again(self, accesses: list[Origin]) -> None:
-        """Note that accesses that were in order may not be any more."""
+        """Search again for hazards of accesses that were in order."""
         for origin in accesses:
-            place = _place(self._hazards.first_hazards(origin), _is_any)
-            if place is not None:
-                heappush(self._unordered, (place, origin.number))
+            position = _first_reached(self._hazards.first_hazards(origin), _is_any)
+            if position is not None:
+                heappush(self._unordered, (position, origin.number))
 
 
 def _queue(
     first: list[tuple[Origin, list[ReachedHazard]]], wanted: Callable[[Hazard], bool]
 ) -> _Queue:
-    places = [(_place(hazards, wanted), origin.number) for origin, hazards in first]
-    queue = [(place, number) for place, number in places if place is not None]
+    places = [(_first_reached(hazards, wanted), origin.number) for origin, hazards in first]
+    queue = [(position, number) for position, number in places if position is not None]
     heapify(queue)
     return queue
 
 
-def _place(
+def _first_reached(
     hazards: list[ReachedHazard], wanted: Callable[[Hazard], bool]
 ) -> tuple[int, ...] | None:
-    """Return where runs reach the first hazard that is wanted; None if there is none."""
+    """Return the key of the first hazard that is wanted; None if there is none."""
     return min((reached.reached for reached in hazards if wanted(reached.hazard)), default=None)
 
 

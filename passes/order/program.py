@@ -1,4 +1,4 @@
-"""The program that the interpreter runs for a function: steps, with numbered integers."""
+"""The step program of a function: accesses, synchronization and control flow, with numbered integers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ class StepBlock:
     Attributes:
         by_op: the ops of the block, each with its steps.
         accesses: whether a step in it, at any depth, accesses tiles, or memory that tiles view.
-        synchronizes: whether a step in it accesses tiles or orders accesses, without those of other
-            dialects' ops to the memory of tiles.
+        synchronizes: whether a step in it, at any depth, accesses tiles or orders accesses; accesses by
+            ops of other dialects do not count.
     """
 
     by_op: list[tuple[Op, list["Step"]]] = field(default_factory=list)
@@ -43,7 +43,7 @@ class ComputedInteger:
 
 @dataclass(frozen=True, eq=False)
 class LaunchInteger:
-    """An integer that is the same for all threads.
+    """An integer that the launch decides: it is the same for all threads.
 
     Attributes:
         possible: a value that it has in some run; None if it may have any.
@@ -69,12 +69,12 @@ class Elected(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MemoryWrite:
-    """A write of a tile by the threads, such as `smem.copy`, `smem.copy_async` or `smem.store`, or of
+    """A write of a tile by threads, such as `smem.copy`, `smem.copy_async` or `smem.store`, or of
     memory that tiles view, such as `memref.store`; or a bulk copy to an array in global memory.
 
     Attributes:
         asynchronous: whether it completes by a group of copies.
-        threads: those that start a bulk copy; None of other writes.
+        threads: those that start a bulk copy; None for other writes.
     """
 
     op: Op
@@ -153,7 +153,7 @@ class BulkWait:
 
 @dataclass(frozen=True, eq=False)
 class KernelEnd:
-    """The end of a kernel: what bulk stores read must have been read.
+    """The end of a kernel: bulk stores must have read their tiles.
 
     Attributes:
         op: the function.
@@ -166,7 +166,7 @@ class KernelEnd:
 
 @dataclass(frozen=True, eq=False)
 class RegisterWrite:
-    """A write of registers that an mma reads, by the op that defines them."""
+    """A write of registers that an mma reads."""
 
     op: Op
     target: SymbolicRectangle
@@ -174,8 +174,8 @@ class RegisterWrite:
 
 @dataclass(frozen=True, eq=False)
 class ThreadRead:
-    """A read of tiles by the threads' own loads, such as `smem.load` or `smem.copy` of a tile, or of
-    memory that tiles view, such as `memref.load`."""
+    """A read of tiles by threads, such as `smem.load` or `smem.copy` of a tile, or of memory that tiles
+    view, such as `memref.load`."""
 
     op: Op
     sources: tuple[SymbolicRectangle, ...]
@@ -190,7 +190,7 @@ class MmaWait:
 
 @dataclass(frozen=True, eq=False)
 class UnknownEffects:
-    """An op that may order accesses in an unknown way."""
+    """An op with unknown effects: it may order accesses."""
 
     op: Op
 
@@ -260,14 +260,14 @@ Step = (
 
 @dataclass(frozen=True, eq=False)
 class StepProgram:
-    """A function.
+    """The step program of a function.
 
     Attributes:
         body: its first block.
-        copies, readers: all accesses, at any depth.
+        copies, readers: all writes and reads, at any depth.
         unknown: views of whose memory not everything is known, with the reason.
         modulus: integers that loops carry are widened to residues modulo this.
-        bound: up to this they are kept exactly.
+        bound: up to this they are exact.
         furthest: one more than the largest number of groups that a wait leaves pending.
         multiple: the kernel is called with sizes that are multiples of this.
     """

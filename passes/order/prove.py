@@ -15,23 +15,23 @@ from .integers import Integer, exactly
 from .program import BulkRead, LaunchInteger, MmaRead, StepProgram, ThreadRead
 from .rectangles import Allocation
 
-#: The sizes and arguments of single runs: one that is a multiple of every usual tile, trip counts, and
-#: extents that make a few trips with usual tiles.
+#: The sizes and arguments of single runs: a multiple of every usual tile, small trip counts, and extents
+#: with a few trips for usual tiles.
 _SIZES = (5040 << 8, 0, 1, 2, 3, 4, 5, 8, 64, 128, 192, 256, 320, 384, 512, 1024)
 
 #: The most steps of a single run; the hazards of a loop occur in its first iterations.
 _STEP_LIMIT = 5_000
 
-#: More groups than a single run has: it tells all apart.
+#: More groups than a single run has: all are told apart.
 _ALL_GROUPS = 1 << 62
 
 
 @dataclass
 class Proof:
-    """What is not proven of a program: nothing, if both are empty.
+    """What is not proven of a program; the program is proven if both are empty.
 
     Attributes:
-        hazards: those that may occur, as runs reach them.
+        hazards: those that may occur, in the order in which runs reach them.
         skipped: ops with accesses that are not followed, with the reason.
     """
 
@@ -40,7 +40,7 @@ class Proof:
 
 
 def prove(function: Op, program: StepProgram) -> Proof:
-    """Search all runs of a function's program for hazards, whatever its sizes and arguments are."""
+    """Search all runs of a function's program for hazards, for all sizes and arguments."""
     graph = RunGraph(program, Segments(FunctionOps(function)))
     hazards = Hazards(graph, program.furthest)
     in_order = sorted(
@@ -76,7 +76,7 @@ def _first_certain(hazards: Hazards) -> ReachedHazard | None:
 
 
 class _Run(RunGraph):
-    """A run with known integers, as far as it is followed.
+    """A run with known integers, up to the first unknown branch or the step limit.
 
     Args:
         program: the program.
@@ -109,7 +109,7 @@ class _Run(RunGraph):
 
 
 def check_written(program: StepProgram) -> None:
-    """Check that some op writes what is read.
+    """Check that some op writes each tile that is read.
 
     Raises:
         OpError: if none does.
@@ -122,7 +122,7 @@ def check_written(program: StepProgram) -> None:
 
 
 def unwritten(program: StepProgram) -> list[tuple[MmaRead | ThreadRead | BulkRead, Allocation]]:
-    """Return the reads of tiles that no copy of the function writes."""
+    """Return the reads of tiles that no op of the function writes."""
     written = {copy.target.allocation.memory for copy in program.copies}
     return [
         (reader, source.allocation)

@@ -1,4 +1,4 @@
-"""Messages about accesses that are out of order, or not proven to be in order."""
+"""Messages about hazards, and the ops that are missing between their accesses."""
 
 from ...bindings.diagnostics import format_location
 from ...bindings.irtypes import Op
@@ -16,7 +16,7 @@ from .hazards import Hazard
 from .needs import CTA_BARRIER, Need, needs_text
 from .rectangles import Rectangle
 
-#: How remarks about what is not proven begin.
+#: The beginning of remarks about what is not proven.
 NOT_PROVEN = "cannot prove that accesses of tiles are in order"
 
 
@@ -70,7 +70,7 @@ def _verb(hazard: Hazard) -> str:
 
 
 def label(op: Op) -> str:
-    """Return an op's name and location."""
+    """Return the label of an op in messages: its name and location."""
     return f"{op.operation.name} at {format_location(op.location)}"
 
 
@@ -82,7 +82,8 @@ def _tile(rectangle: Rectangle) -> str:
 
 
 def _iteration(hazard: Hazard) -> str:
-    """Return the iteration of the innermost loop that is not in its first one; empty if there is none."""
+    """Return the iteration of the innermost loop that is not in its first iteration, in words; else
+    ""."""
     for loop, iteration in reversed(hazard.trail):
         if iteration:
             where = format_location(loop.location)
@@ -91,7 +92,7 @@ def _iteration(hazard: Hazard) -> str:
 
 
 def needs(hazard: Hazard) -> tuple[Need, ...]:
-    """Return the ops that would put the two accesses in order."""
+    """Return the ops that are missing between the two accesses."""
     age = hazard.age
     if _is_bulk_store(hazard.earlier):
         missing = [Need(TmaCommitOp)] if age is not None and age < 0 else []

@@ -1,4 +1,4 @@
-"""Translates a function's ops to the program that is interpreted."""
+"""Translate a function's ops to its step program."""
 
 from collections.abc import Callable
 from math import lcm
@@ -56,11 +56,10 @@ from .translate_integers import IntegerTranslator
 
 _ORDERINGS = (CopyCommit, CopyWait, Fence, CtaBarrier, MmaWait, BulkCommit, BulkWait, KernelEnd)
 
-#: What all threads of the CTA must execute to order their accesses.
+#: Steps that all threads of the CTA must execute.
 _OF_ALL = (CopyCommit, CopyWait, MmaWait, CtaBarrier)
 
-#: The accesses of tiles that are followed, by whether they write, by the proxy, and by what states that
-#: they are complete.
+#: The accesses of tiles that are followed, by whether they write, by proxy, and by completion.
 _STEPS = {
     (False, Proxy.GENERIC, Completion.AT_ONCE): ThreadRead,
     (False, Proxy.ASYNC, Completion.WGMMA_GROUP): MmaRead,
@@ -69,7 +68,7 @@ _STEPS = {
     (True, Proxy.GENERIC, Completion.CP_ASYNC_GROUP): MemoryWrite,
 }
 
-#: The waits for accesses, by what states that these are complete.
+#: The waits for accesses, by their completion.
 _WAITS = {
     Completion.CP_ASYNC_GROUP: CopyWait,
     Completion.WGMMA_GROUP: MmaWait,
@@ -80,7 +79,7 @@ _WAITS = {
 def translate(
     function: Op, blocks: list[Block], global_memory: GlobalArrays | None = None
 ) -> StepProgram:
-    """Return the program of a function; only the first of its blocks is run.
+    """Return the step program of a function; only the first of its blocks counts.
 
     Args:
         function: the function.
@@ -117,10 +116,10 @@ class Translator:
         }
 
     def program(self, blocks: list[Block]) -> StepProgram:
-        """Return the program of the function, whose arguments are the same for all threads.
+        """Return the step program of the function. Its arguments are the same for all threads.
 
         Args:
-            blocks: the function's; only the first is run.
+            blocks: the function's; only the first one counts.
 
         Raises:
             OpError: if an op uses a tile that does not come from an alloc or view.
@@ -171,7 +170,7 @@ class Translator:
             step = self._step(op.operation)
             return [*self._of_memrefs(op.operation), *([] if step is None else [step])]
         if isinstance(op, MapOp):
-            # The region is run for each element; the accesses and barriers of one run stand for all.
+            # The region runs for each element; the accesses and barriers of one run stand for all.
             inner = self._block(op.regions[0].blocks[0])
             return inner.steps if inner.accesses or inner.synchronizes else []
         if isinstance(op, ElectOp) and self._elected_threads(op) is None:
@@ -184,7 +183,7 @@ class Translator:
         """Return the threads that an `smem.elect` around an op selects; None if there is none."""
         for ancestor in ancestors_of(op):
             if ancestor.name == ElectOp.OPERATION_NAME:
-                # One warpgroup is the CTA.
+                # The only warpgroup is the CTA.
                 alone = self._everyone is Scope.WARPGROUP
                 return Elected(
                     "cta" if alone else ancestor.opview.scope.value, ancestor.opview.warp
@@ -215,7 +214,7 @@ class Translator:
         return [*readers, *copies, *self._of_arrays(op)]
 
     def _of_arrays(self, op: Op) -> list[ThreadRead | MemoryWrite | Opaque]:
-        """Return the accesses of an op of arrays in global memory that are followed."""
+        """Return the accesses by an op of followed arrays in global memory."""
         steps: list[ThreadRead | MemoryWrite | Opaque] = []
         for access, whole in self._global_memory.accesses_by(op) if self._global_memory else ():
             threads = self._elected_threads(op) if access.in_bulk else None
@@ -230,7 +229,7 @@ class Translator:
         return steps
 
     def _by_mbarrier(self, op: Op) -> Opaque:
-        """Translate a write that completes at an mbarrier of the kernel's own."""
+        """Translate a write that completes at an mbarrier of no pipeline."""
         _, number = MBARRIER_WRITES[op.name]
         mbarrier_op = defining_op(op.operands[number])
         where = f" ({report.label(mbarrier_op)})" if mbarrier_op else ""
@@ -238,7 +237,8 @@ class Translator:
         return Opaque(op, f"{reason}; only those of smem.create_pipeline are followed")
 
     def _wait_for_groups(self, op: Op) -> CopyWait:
-        """Translate upstream's wait, which leaves `numGroups` groups pending whatever its token is."""
+        """Translate `nvgpu.device_async_wait`: it leaves `numGroups` groups pending whatever its token
+        is."""
         named = "numGroups" in op.attributes
         pending = ir.IntegerAttr(op.attributes["numGroups"]).value if named else 0
         self.furthest = max(self.furthest, pending + 1)
@@ -259,7 +259,7 @@ class Translator:
             copies = effects.commits is Completion.CP_ASYNC_GROUP
             steps.append(CopyCommit() if copies else BulkCommit(elected))
         if effects.fences:
-            # That of one thread orders what this thread has written.
+            # The fence of one thread orders only the writes of this thread.
             steps.append(UnknownEffects(op) if elected else Fence())
         if effects.barrier is not None:
             steps.append(CtaBarrier() if self._is_of_all(op) else UnknownEffects(op))
@@ -268,7 +268,7 @@ class Translator:
         return steps
 
     def _is_of_all(self, op: Op) -> bool:
-        """Whether a barrier is one of all threads of the CTA."""
+        """Whether all threads of the CTA execute a barrier."""
         if isinstance(op, WarpgroupBarrierOp) and op.warpgroups > 1:
             return op.warpgroups * WARPGROUP == threads_of(self._function)
         return (op.effects.barrier or Scope.THREAD) >= self._everyone
@@ -286,7 +286,7 @@ class Translator:
     def _accesses(
         self, op: Op, elected: Elected | None
     ) -> list[Opaque | ThreadRead | MmaRead | BulkRead | MemoryWrite]:
-        """Return the accesses of an op: reads by threads, tensor cores and bulk copies, then writes."""
+        """Return the accesses of an op, reads first."""
         read: dict[type, list[SymbolicRectangle]] = {}
         copies: list[MemoryWrite] = []
         unknown: list[Opaque] = []
@@ -320,14 +320,14 @@ class Translator:
         then, otherwise = (*branches, StepBlock())[:2]
         results = tuple(map(self._number, op.results))
         for result, *yielded in zip(results, then.yields, otherwise.yields, strict=False):
-            self._integers.widening.follow("arith.select", result, tuple(yielded))
+            self._integers.widening.add_op("arith.select", result, tuple(yielded))
         return IfRegion(op, self._number(op.operands[0]), (then, otherwise), results)
 
     def _for(self, op: Op) -> ForRegion:
         lower, upper, step, *initial = map(self._number, op.operands)
         block = op.regions[0].blocks[0]
         induction, *carried = map(self._number, block.arguments)
-        self._integers.widening.carried(induction, *carried)
+        self._integers.widening.add_carried(induction, *carried)
         body = self._block(block)
         if self._registers.are_written_by(op):
             # The loop writes the registers that it carries at the end of an iteration.
@@ -354,7 +354,7 @@ class Translator:
         )
 
 
-#: Why ops are not followed: threads execute them that may not.
+#: Why ops are not followed: too few or too many threads execute them.
 _NOT_ALL = "not all threads of the CTA execute it"
 _BY_ALL = f"it is not in an {ElectOp.OPERATION_NAME}: each thread that executes it stores the tile"
 
@@ -370,7 +370,7 @@ def _not_by_one(op: Op) -> str:
 
 
 def _size_multiple(function: Op) -> int:
-    """Return a common multiple of the sizes that a kernel is called with; see the manifest."""
+    """Return a common multiple of the sizes that a kernel accepts; see the manifest."""
     if MULTIPLES not in function.attributes:
         return 1
     multiples = function.attributes[MULTIPLES]
@@ -399,6 +399,6 @@ def _synchronizes(step: Step) -> bool:
 
 
 def _is_of_memref(step: MemoryWrite | ThreadRead, accessed: SymbolicRectangle) -> bool:
-    """Whether an access is one of another dialect's op to the memory of a memref."""
+    """Whether an access is by an op of another dialect to the memory of a memref."""
     allocation = accessed.allocation
     return allocation.of_memref or (allocation.of_global and not isinstance(step.op, SmemOp))

@@ -12,7 +12,7 @@ from .effects import is_constant_argument
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, VARIES, Integer, exactly
 from .program import ComputedInteger, LaunchInteger
 
-#: Ops whose result other CTAs or the host decide, with a value that they have in some run.
+#: Ops whose result the launch decides, with a value that it has in some run.
 _LAUNCH_INTEGERS = {"gpu.block_id": 0, "gpu.cluster_block_id": 0, "gpu.grid_dim": 1}
 
 
@@ -68,7 +68,7 @@ class IntegerTranslator:
         )
 
     def _element(self, op: Op) -> ComputedInteger | None:
-        """Translate `memref.load`, whose result all that read the element may share."""
+        """Translate `memref.load`: uniform if the indices are, and if no op writes the argument."""
         array, *indices = op.operands
         if not is_constant_argument(array, self._function):
             return None
@@ -80,19 +80,19 @@ class IntegerTranslator:
             return self._unknown(op, [])
         number = exactly(int(attribute.value))
         result = self.number(op.results[0])
-        self.widening.constant(result, number.residue)
+        self.widening.add_constant(result, number.residue)
         return ComputedInteger(result, lambda: number, ())
 
     def _arithmetic(self, op: Op) -> ComputedInteger:
         operands = tuple(map(self.number, op.operands))
         result = self.number(op.results[0])
-        self.widening.follow(op.name, result, operands)
+        self.widening.add_op(op.name, result, operands)
         return ComputedInteger(result, OPERATIONS[op.name], operands)
 
     def _compare(self, op: Op) -> ComputedInteger:
         operands = tuple(map(self.number, op.operands))
         result = self.number(op.results[0])
-        self.widening.follow(op.name, result, operands)
+        self.widening.add_op(op.name, result, operands)
         return ComputedInteger(
             result, COMPARISONS[ir.IntegerAttr(op.attributes["predicate"]).value], operands
         )
@@ -105,7 +105,7 @@ class IntegerTranslator:
         remainder = OPERATIONS["arith.remui"]
         operands = (self.number(op.operands[0]),)
         result = self.number(op.results[0])
-        self.widening.follow(op.name, result, operands)
+        self.widening.add_op(op.name, result, operands)
         return ComputedInteger(result, lambda x: remainder(x, span), operands)
 
     def _extend(self, op: Op) -> ComputedInteger | None:
@@ -143,7 +143,8 @@ _COMPARED = 64
 
 
 class Widening:
-    """Finds the remainders that are computed from integers that loops carry.
+    """Finds the modulus to which integers that loops carry are widened, so that remainders of them (as
+    `i % stages`) stay known.
 
     An integer has the scale s if it is about 1/s of a carried one: its remainder by r needs the
     carried one modulo s * r.
@@ -155,15 +156,15 @@ class Widening:
         self._modulus = 1
         self._bound = 1
 
-    def constant(self, result: int, number: int) -> None:
+    def add_constant(self, result: int, number: int) -> None:
         """Note that an integer is a constant."""
         self._constants[result] = number
 
-    def carried(self, *integers: int) -> None:
+    def add_carried(self, *integers: int) -> None:
         """Note integers that a loop changes."""
         self._scale.update(dict.fromkeys(integers, 1))
 
-    def follow(self, name: str, result: int, operands: tuple[int, ...]) -> None:
+    def add_op(self, name: str, result: int, operands: tuple[int, ...]) -> None:
         """Note an op on integers."""
         scales = [self._scale[x] for x in operands if x in self._scale]
         if not scales:
@@ -190,5 +191,5 @@ class Widening:
             self._modulus = together
 
     def limits(self) -> tuple[int, int]:
-        """Return the modulus, and the bound up to which integers are kept exactly."""
+        """Return the modulus, and the bound up to which integers are exact."""
         return self._modulus, max(self._modulus, self._bound)

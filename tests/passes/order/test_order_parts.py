@@ -56,12 +56,12 @@ def test_pairs_need_what_any_path_needs():
 
 def test_loops_are_exact_as_far_as_they_are_compared():
     widening = Widening()
-    widening.carried(0)
-    widening.constant(1, 5)
-    widening.follow("arith.cmpi", 2, (0, 1))
+    widening.add_carried(0)
+    widening.add_constant(1, 5)
+    widening.add_op("arith.cmpi", 2, (0, 1))
     assert widening.limits() == (1, 10)
-    widening.constant(3, 4)
-    widening.follow("arith.remui", 4, (0, 3))
+    widening.add_constant(3, 4)
+    widening.add_op("arith.remui", 4, (0, 3))
     assert widening.limits() == (4, 10)
 
 
