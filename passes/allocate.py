@@ -27,8 +27,8 @@ from .driver.base import Pass, option
 from .view_alignment import align_memory
 from .view_tensor_maps import check_tensor_maps
 
-#: Accesses whose completion is known from an mbarrier, or to the thread that started them, but from no op
-#: that all threads of the function execute.
+#: Completions that no op of all threads of the function states: an mbarrier does, or the issuing thread
+#: waits.
 _BULK = (Completion.BULK_GROUP, Completion.MBARRIER)
 
 #: Calls of a function by its name.
@@ -44,8 +44,7 @@ class LiveRange:
 
     Attributes:
         alloc: the op that allocates it.
-        size: in bytes.
-        alignment: in bytes.
+        size, alignment: in bytes.
         first, last: positions of ops in the function's block, both included.
         first_user, last_user: the first and the last op of that block with a use; None if other threads
             may use it at any time.
@@ -143,8 +142,8 @@ class Allocate(Pass):
 
 
 def _check_calls(module: Module, functions: dict[Op, list[Op]]) -> None:
-    """Check that no function with shared memory of its own is called: its bytes, and its barriers, would
-    also be those of the caller.
+    """Check that no function that allocates shared memory is called: it would use the bytes and
+    barriers of its caller.
 
     Raises:
         OpError: at the call.
@@ -168,7 +167,7 @@ def _check_calls(module: Module, functions: dict[Op, list[Op]]) -> None:
 def _place_tiles(
     live_ranges: list[LiveRange], lowest: int, conflict: Callable[[LiveRange, LiveRange], bool]
 ) -> list[tuple[int, LiveRange]]:
-    """Return the offset of each tile, the largest first; those that conflict share no bytes."""
+    """Return the offset of each tile, the largest tile first. Conflicting tiles share no bytes."""
     placed: list[tuple[int, LiveRange]] = []
     for live in sorted(live_ranges, key=lambda t: -t.size):
         conflicting = [pair for pair in placed if conflict(pair[1], live)]
@@ -200,7 +199,7 @@ def _barrier_hints(live_ranges: list[LiveRange], lowest: int, limit: int) -> str
 
 
 def _synchronization(live: LiveRange) -> str:
-    """Return what completes the accesses of a tile for all threads."""
+    """Return the ops that complete the accesses of a tile for all threads, in words."""
     completions = {effects_of(user).completion for user in _users(live.alloc.tile)}
     waits = [
         f"{op.OPERATION_NAME} with pending = 0 and "
@@ -246,7 +245,7 @@ class Timeline:
         }
 
     def _next(self, ops: list[Op], wanted: Callable[[Op], bool]) -> list[int]:
-        """For each op, the position of the next op after it that is wanted; the end if there is none."""
+        """Return for each op the position of the next wanted op after it; the end if there is none."""
         positions, upcoming = [self.end] * (self.end + 1), self.end
         for i in range(self.end - 1, -1, -1):
             positions[i] = upcoming
@@ -267,7 +266,7 @@ class Timeline:
 
     def end_of(self, user: Op) -> int:
         """Return the position of the op at which an access is complete for all threads of the CTA: the
-        next barrier after the access or, if it is asynchronous, after the wait for it."""
+        next barrier after it, or after the wait for it if it is asynchronous."""
         completion = effects_of(user).completion
         by_commit = completion is Completion.CP_ASYNC_GROUP
         position = self._commit_position(user, completion) if by_commit else self.begin(user)
@@ -275,7 +274,7 @@ class Timeline:
         return self._barrier[waits[position] if waits else position]
 
     def _commit_position(self, copy: Op, completion: Completion) -> int:
-        """Return the position of the op at which an asynchronous copy has been committed to a group."""
+        """Return the position of the op that commits an asynchronous copy to a group."""
         operation = copy.operation
         while True:
             block = operation.block

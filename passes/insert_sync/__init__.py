@@ -56,8 +56,8 @@ def insert(function: Op) -> InsertedOps:
 
 
 def explain(function: Op, inserted: InsertedOps) -> None:
-    """Emit a remark for each op that was inserted into a function, in the order of the ops; the remark is
-    at the op before which it is."""
+    """Emit a remark for each op that was inserted into a function, in program order. Its location is
+    that of the op before which it was inserted."""
     positions = {op.operation: i for i, op in enumerate(walk(function))}
     for inserted_op in sorted(
         inserted, key=lambda inserted_op: positions[inserted_op.op.operation]

@@ -1,4 +1,4 @@
-"""Accumulators of mma are in flight until something reads them, and so are those that loops carry."""
+"""Put accumulators of mma in flight until an op reads them, also those that loops carry."""
 
 from __future__ import annotations
 
@@ -20,34 +20,39 @@ from .insertion_points import ancestor_in, is_argument, ops_of
 
 @dataclass(frozen=True)
 class _CarriedAccumulator:
-    """An accumulator that a loop carries: the loop, and its position among what the loop carries."""
+    """An accumulator that a loop carries.
+
+    Attributes:
+        loop: the loop.
+        position: its position among the carried values.
+    """
 
     loop: Op
     position: int
 
     @property
     def initial(self) -> Value:
-        """What it is in the first iteration."""
+        """Its value in the first iteration."""
         return self.loop.operands[3 + self.position]
 
     @property
     def argument(self) -> Value:
-        """What it is within an iteration."""
+        """Its value within an iteration."""
         return self.loop.regions[0].blocks[0].arguments[1 + self.position]
 
     @property
     def next_value(self) -> Value:
-        """What it is in the next iteration."""
+        """Its value in the next iteration."""
         return ops_of(self.loop.regions[0].blocks[0])[-1].operands[self.position]
 
     @property
     def result(self) -> Value:
-        """What it is after the loop."""
+        """Its value after the loop."""
         return self.loop.results[self.position]
 
 
 def put_in_flight(function: Op) -> list[InsertedOp]:
-    """Give mma that result in readable accumulators results in flight, and insert what waits for these.
+    """Put the results of mma in flight, and insert the waits by which they become readable.
 
     Returns:
         The waits.
@@ -100,7 +105,7 @@ def _wait_before(reader: Op, value: Value) -> InsertedOp:
 
 
 def _carried_in_flight(function: Op) -> list[_CarriedAccumulator]:
-    """Return the accumulators that loops can carry in flight: mma alone add to them."""
+    """Return the accumulators that loops can carry in flight: only mma use them in the loop."""
     possible = [
         _CarriedAccumulator(op.operation, position)
         for op in walk(function, "scf.for")
@@ -133,7 +138,7 @@ def _stays_in_flight(accumulator: _CarriedAccumulator, carried: list[_CarriedAcc
 
 
 def _can_be_in_flight(value: Value, carried: list[_CarriedAccumulator]) -> bool:
-    """Whether a loop that begins with an accumulator can carry it in flight."""
+    """Whether a loop can carry an accumulator in flight that has this initial value."""
     if _is_fill(value):
         return True
     if is_argument(value):
@@ -160,7 +165,7 @@ def _first_reader(value: Value, carried: list[_CarriedAccumulator]) -> Op | None
 
 
 def _keeps_in_flight(user: Op, operand: int, carried: list[_CarriedAccumulator]) -> bool:
-    """Whether an op takes an accumulator that is in flight."""
+    """Whether an op accepts an accumulator in flight as an operand."""
     if isinstance(user, ScaleDOp | WaitOp):
         return True
     if isinstance(user, AnyMma):
@@ -179,7 +184,7 @@ def _keeps_in_flight(user: Op, operand: int, carried: list[_CarriedAccumulator])
 
 
 def _maker(value: Value) -> SmemOp | None:
-    """Return the op of the dialect that makes a value; None if there is none."""
+    """Return the op of the dialect that defines a value; None if there is none."""
     op = None if is_argument(value) else value.owner.opview
     return op if isinstance(op, SmemOp) else None
 
@@ -200,7 +205,7 @@ def _is_fill(value: Value) -> bool:
 
 
 def _fill_in_flight(value: Value) -> Value:
-    """Return the same fill as an accumulator in flight: a new one, if the other is also read."""
+    """Return the result of an `smem.fill` in flight: that of a new one if the fill has other uses."""
     fill = value.owner
     if len(list(value.uses)) == 1:
         value.set_type(with_state(value.type, True))

@@ -1,4 +1,4 @@
-"""Edits of a function: each changes the IR, and notifies what keeps track of it."""
+"""Edits of a function: each changes the IR, and updates the list of ops, accumulators and the prover."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .prover import Prover
 
 
 class Edits:
-    """Inserts, moves and takes out ops.
+    """Inserts, moves and removes ops.
 
     Args:
         ops: the ops of the function.
-        proof: what is asked about it.
+        prover: finds the unordered accesses of the function.
 
     Attributes:
         in_flight: the accumulators in flight.
@@ -30,44 +30,44 @@ class Edits:
         self.prover = prover
 
     def add(self, op: Op, point: InsertionPoint) -> None:
-        """Note an op that was built at a place."""
+        """Note an op that was built at an insertion point."""
         entry = self.ops.insert(op, entry_at(self.ops, point))
         self.prover.insert(entry)
         for value in op.results:
             self.in_flight.add(value)
 
     def take_out(self, op: Op) -> InsertionPoint:
-        """Take out an op, which can come back; return where it was."""
+        """Detach an op from its block; return where it was."""
         point = self.point_of(op)
         self._remove(op)
         op.detach_from_parent()
         return point
 
     def put_back(self, op: Op, point: InsertionPoint) -> None:
-        """Insert an op that was taken out."""
+        """Insert a detached op."""
         point.insert(op)
         self.add(op, point)
 
     def move(self, op: Op, point: InsertionPoint) -> None:
-        """Move an op to a place, which is at another op."""
+        """Move an op to an insertion point at another op."""
         self._remove(op)
         point.move(op)
         self.add(op, point)
 
     def erase(self, inserted: InsertedOp) -> None:
-        """Take out an op that was inserted for good."""
+        """Erase an inserted op."""
         whole = inserted.whole
         self._remove(whole)
         self.ops.forget(whole)
         inserted.erase()
 
     def set_pending(self, inserted: InsertedOp, pending: int) -> None:
-        """Let a wait leave as many groups pending."""
+        """Set how many groups a wait leaves pending."""
         inserted.pending = pending
         self.prover.set_pending(self.ops.entry(inserted.op), pending)
 
     def point_of(self, op: Op) -> InsertionPoint:
-        """Return where an op is: there it comes back after it was moved or taken out."""
+        """Return where an op is, to put it back after it was moved or detached."""
         entry = self.ops.entry(op)
         if entry.next.op is not None:
             return InsertionPoint(entry.next.op)
@@ -92,17 +92,17 @@ class InFlight:
         self._values: dict[Block, list[Value]] = {}
 
     def values_at(self, point: InsertionPoint) -> list[Value]:
-        """Return the accumulators that are in flight at a place, the latest one first."""
+        """Return the accumulators in flight at an insertion point, the latest one first."""
         values = [value for value in self._of(point.block) if _is_in_flight_at(value, point)]
         return sorted(values, key=cmp_to_key(_latest_first))
 
     def add(self, value: Value) -> None:
-        """Note the result of an op that was inserted."""
+        """Note the result of an inserted op."""
         if _is_accumulator_in_flight(value):
             self._of(value.owner.operation.block).append(value)
 
     def remove(self, value: Value) -> None:
-        """Note that the op of a value goes from its block."""
+        """Note that the op of a value is removed from its block."""
         if _is_accumulator_in_flight(value):
             self._of(value.owner.operation.block).remove(value)
 
@@ -131,7 +131,7 @@ def _is_before(op: Op, point: InsertionPoint) -> bool:
 
 
 def _latest_first(x: Value, y: Value) -> int:
-    """Order values as the ops of one block make them, the latest first; arguments come last."""
+    """Compare values of a block: the later definition comes first, arguments come last."""
     if is_argument(x) or is_argument(y):
         if is_argument(x) and is_argument(y):
             return y.arg_number - x.arg_number

@@ -1,4 +1,4 @@
-"""Ops that were inserted, and how they are taken out again."""
+"""Inserted ops: how they are built and erased, and why they are there."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ BARRIERS = (None, WarpgroupBarrierOp)
 
 @dataclass(eq=False)
 class InsertedOp:
-    """An op that was inserted.
+    """An inserted op.
 
     Attributes:
-        op: the op; of a wait within an `smem.elect` of its own, the wait.
-        kind: what it is.
-        orders: the accesses that it was inserted for.
+        op: the op; for a wait with an inserted `smem.elect` around it, the wait.
+        kind: the need that it meets.
+        orders: the pairs of accesses that it was inserted for.
         reader: for the wait by which an accumulator becomes readable, the first op that reads it.
     """
 
@@ -56,7 +56,7 @@ class InsertedOp:
 
     @property
     def pending(self) -> int | None:
-        """How many of the latest groups it leaves pending, if it is a wait."""
+        """How many of the latest groups a wait leaves pending; None for other ops."""
         if self.kind.pending is None:
             return None
         return ir.IntegerAttr(self.op.attributes["pending"]).value
@@ -66,17 +66,17 @@ class InsertedOp:
         self.op.attributes["pending"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), groups)
 
     def erase(self) -> None:
-        """Take the op out for good."""
+        """Erase the op."""
         if len(self.op.results):
             self.op.results[0].replace_all_uses_with(self.op.operands[0])
         self.whole.erase()
 
 
 class InsertedOps:
-    """The ops that were inserted, in the order in which they were.
+    """The inserted ops, in the order of their insertion.
 
     Args:
-        readers: the first of them.
+        readers: the first ones: the waits by which accumulators became readable.
 
     Attributes:
         questions: how often accesses were followed for them.
@@ -96,8 +96,7 @@ class InsertedOps:
         return iter(self._all)
 
     def find(self, op: Op) -> InsertedOp | None:
-        """Return what an op, or the `smem.elect` that was inserted around one, is; None if it was not
-        inserted."""
+        """Return the inserted op that an op, or an inserted `smem.elect`, is; None if there is none."""
         return self._by_op.get(op_address(op))
 
     def append(self, inserted: InsertedOp) -> None:
@@ -106,25 +105,25 @@ class InsertedOps:
         self._by_op[op_address(inserted.whole)] = inserted
 
     def remove(self, inserted: InsertedOp) -> None:
-        """Take out an op, while it still is."""
+        """Remove an op before it is erased."""
         self._all.remove(inserted)
         del self._by_op[op_address(inserted.whole)]
 
     def since(self, count: int) -> list[InsertedOp]:
-        """Return the ops but for the first `count`."""
+        """Return the ops after the first `count`."""
         return self._all[count:]
 
 
 def build(
     need: Need, point: InsertionPoint, value: Value | None = None, elected_as: ElectOp | None = None
 ) -> InsertedOp:
-    """Insert an op that is needed.
+    """Insert an op that meets a need.
 
     Args:
-        need: what is needed; a wait leaves as many groups pending as that says.
+        need: the need; a wait leaves `need.pending` groups pending.
         point: where.
         value: for `smem.wait`, the accumulator in flight.
-        elected_as: for a wait in an `smem.elect` of its own, one with the same threads.
+        elected_as: for a wait in a new `smem.elect`, one with the same threads.
     """
     need = need._replace(elected=elected_as is not None)
     with point.ir_point, point.op.location:
@@ -144,7 +143,7 @@ def build(
 
 
 def _wait(value: Value, need: Need) -> Op:
-    """Wait for mma between the op that makes an accumulator in flight and its use."""
+    """Insert a wait for mma between the definition of an accumulator in flight and its use."""
     uses = [(use.owner, use.operand_number) for use in value.uses]
     wait = create(WaitOp, [value], [value.type], pending=need.pending)
     for owner, number in uses:
@@ -153,7 +152,7 @@ def _wait(value: Value, need: Need) -> Op:
 
 
 def kind_of(op: Op) -> type[SmemOp] | str | None:
-    """Return the key in `SYNC_ORDER` of an op that orders accesses; "" of another op."""
+    """Return the key in `SYNC_ORDER` of an op that orders accesses; "" for other ops."""
     if is_cta_barrier(op):
         return None
     return type(op.opview) if type(op.opview) in SYNC_ORDER else ""
@@ -165,7 +164,7 @@ def is_barrier(op: Op) -> bool:
 
 
 def provides(op: Op, need: Need) -> bool:
-    """Whether an op is what is needed, but for how much it leaves pending."""
+    """Whether an op meets a need, whatever it leaves pending."""
     if need.op in BARRIERS and is_cta_barrier(op):
         return True
     view = op.opview

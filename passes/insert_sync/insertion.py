@@ -1,4 +1,4 @@
-"""Insert what puts accesses in order, one pair of accesses after the other."""
+"""Insert the missing ops between unordered accesses, one pair of accesses after the other."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from .insertion_points import (
 )
 from .prover import REFUSED, Prover, WholeFunctionProver, prover_of
 
-#: What completes accesses in groups.
+#: The completions by groups.
 _GROUPS = (Completion.CP_ASYNC_GROUP, Completion.BULK_GROUP, Completion.WGMMA_GROUP)
 
 #: The most groups that are told apart.
@@ -142,11 +142,11 @@ class Insertion:
         raise OpError(op, f"{REFUSED}: {reason}")
 
     def _insertion_points(self, unordered: Unordered, earlier: Op) -> Iterator[InsertionPoint]:
-        """Yield where what is missing can come, the best place first.
+        """Yield insertion points for the missing ops, the best one first.
 
-        A barrier that is there already can order the accesses too, if what they wait for comes before
-        it: the latest one before the access, then, for loops, those after it. A fence, too, comes before
-        a barrier rather than after it: the threads that wrote execute it.
+        An existing barrier can order the accesses, too, if the waits come before it: the latest one
+        before the access, then, for loops, those after it. A fence also comes before a barrier: the
+        threads that wrote execute it.
         """
         needs = unordered.needs
         gap = self._gap(unordered, earlier)
@@ -155,10 +155,10 @@ class Insertion:
             yield from map(InsertionPoint, self._barriers_around(gap, earlier))
         yield gap
         if unordered.op.operation in outwards(earlier) and unordered.op.operation != earlier:
-            # What closes the group may come after the threads that store.
+            # The commit of the group may come after the threads that store.
             yield end_of(unordered.op.regions[0].blocks[0])
         if any(need.op is WaitOp for need in needs) and not self.edits.in_flight.values_at(gap):
-            # No accumulator is in flight there; one is where the mma is.
+            # No accumulator is in flight there. At the mma, one is.
             user = user_in(earlier.block, earlier.results[0])
             yield InsertionPoint(user) if user else end_of(earlier.block)
         # In a loop around the access, there may be a wait that is not before the loop.
@@ -169,8 +169,8 @@ class Insertion:
             yield from (InsertionPoint(op) for op in around[::-1])
 
     def _barriers_around(self, gap: InsertionPoint, earlier: Op) -> list[Op]:
-        """Return the barriers of a block that may be between two accesses: those before a place, the
-        latest first, then those of the next iteration of a loop, the latest first."""
+        """Return the barriers of a block that may be between two accesses: those before an insertion
+        point, the latest first, then those of the next iteration of a loop, the latest first."""
         entry = entry_at(self._ops, gap)
         before = preceding(entry)
         if not loops_around(gap.op):
@@ -180,13 +180,13 @@ class Insertion:
         return [*filter(is_barrier, [*before, *after[::-1]])]
 
     def _gap(self, unordered: Unordered, earlier: Op) -> InsertionPoint:
-        """Return the latest place that separates two accesses on every path."""
+        """Return the latest insertion point that separates two accesses on every path."""
         later = unordered.op.operation
         if later in outwards(earlier) and later.name == "scf.for":
             # The loop itself writes registers that it carries, at the end of an iteration.
             return end_of(later.regions[0].blocks[0])
         if later in outwards(earlier) and later != earlier:
-            # Something is not complete at the end of a kernel, partition or elected thread.
+            # An access is not complete at the end of a kernel, partition or elected thread.
             outer = elect_around(earlier)
             repeated = outer is not None and loops_around(outer)
             return end_of_threads(outer if repeated else earlier)
@@ -196,8 +196,8 @@ class Insertion:
         return gap_between(outermost_closed_op(earlier), outermost_closed_op(later))
 
     def _try(self, unordered: Unordered, point: InsertionPoint) -> bool:
-        """Insert at a place what is missing between two accesses; return whether they are then in
-        order. If not, nothing is inserted."""
+        """Insert the missing ops between two accesses at a point; return whether they are then in order.
+        If not, nothing is inserted."""
         trial = Trial(self.edits, self.prover, self.inserted, unordered)
         needs = [need for need in unordered.needs if not provides(point.op, need)]
         # A new barrier costs less than copies or mma that no longer overlap.
@@ -209,7 +209,7 @@ class Insertion:
             if not missing:
                 trial.keep()
                 return True
-            # What is there may count no longer: after a fence, another barrier is needed.
+            # An existing op may not count any more: after a fence, another barrier is needed.
             needs = [need for need in missing if not trial.has_provided(need)]
             if not needs and not trial.lower():
                 break
@@ -217,7 +217,8 @@ class Insertion:
         return False
 
     def _missing_now(self, unordered: Unordered) -> tuple[Need, ...] | None:
-        """Return what is missing between two accesses now; None if something else is not known."""
+        """Return the ops that are missing between two accesses now; None if something else is not
+        known."""
         remaining = self.prover.missing(unordered._replace(needs=()))
         inserted_ops = [inserted.op for inserted in self.inserted] if self.prover.unknown else []
         for op, reason in self.prover.unknown:
@@ -227,8 +228,8 @@ class Insertion:
 
 
 def _need_variants(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:
-    """Return the ways in which two accesses can be put in order: by a barrier of the warpgroup, or of the
-    CTA where the threads of several warpgroups access the same bytes."""
+    """Return the needs, and variants of them: a barrier of the CTA may replace that of the warpgroup,
+    where threads of several warpgroups access the same bytes."""
     if not needs:
         return []
     by_all = tuple(CTA_BARRIER if need.op is WarpgroupBarrierOp else need for need in needs)
@@ -246,16 +247,16 @@ def _furthest(function: Op) -> int:
 
 
 class Trial:
-    """What is tried for two accesses: ops that are inserted, and waits that leave less pending.
+    """Ops that are inserted on trial for two accesses, and waits that leave less pending on trial.
 
     Args:
         edits: changes the function.
-        proof: what is asked about it.
-        inserted: the ops that were inserted before; those of this trial are added at its end.
+        prover: finds the unordered accesses of the function.
+        inserted: the inserted ops; those of this trial are appended.
         unordered: the two accesses.
 
     Attributes:
-        lowers: whether a wait that was inserted before leaves less pending than it did.
+        lowers: whether an earlier inserted wait leaves less pending than before.
     """
 
     def __init__(
@@ -268,22 +269,22 @@ class Trial:
         self._unordered = unordered
         #: Waits that the trial changes, with what they left pending; None for those that it inserts.
         self._before: dict[InsertedOp, int | None] = {}
-        #: Waits that have moved from where a later reader needs them, with where they were.
+        #: Waits that have moved from where a later reader needs them, with their former points.
         self._moved: list[tuple[Op, InsertionPoint]] = []
         self._passing: list[list[Origin]] = []
-        #: What was provided; of barriers of warpgroups, for how many of these.
+        #: The provided ops; for barriers of warpgroups, how many of these.
         self._provided: dict[type[SmemOp] | None, int] = {}
         self.lowers = False
 
     def has_provided(self, need: Need) -> bool:
-        """Whether a need of its kind was provided; a barrier of the CTA is one of a warpgroup, too."""
+        """Whether an op for a need was provided; a barrier of the CTA is one of a warpgroup, too."""
         by_all = need.op is WarpgroupBarrierOp and None in self._provided
         return by_all or self._provided.get(need.op, 0) >= need.warpgroups
 
     def provide(self, need: Need, end: InsertionPoint) -> bool:
-        """Provide what is needed at a place; return whether that is possible.
+        """Provide an op for a need before an insertion point; return whether that is possible.
 
-        Ops that order accesses stand together, in the order of `SYNC_ORDER`; one that is there is not
+        Ops that order accesses stand together, in the order of `SYNC_ORDER`. An existing op is not
         repeated.
         """
         before = self._provided.get(need.op, 0)
@@ -340,7 +341,7 @@ class Trial:
         return reader if reader is not None and reader.makes_readable else None
 
     def _move(self, reader: InsertedOp, point: InsertionPoint, pending: int) -> None:
-        """Move the wait of a later reader to where it is needed already."""
+        """Move the wait of a later reader to an earlier point where it is needed."""
         self._passing.append(self._prover.passing([reader.op]))
         self._moved.append((reader.op, self._edits.point_of(reader.op)))
         self._edits.move(reader.op, point)
@@ -352,7 +353,7 @@ class Trial:
         self._edits.set_pending(wait, min(before, pending))
 
     def lower(self) -> bool:
-        """Let each wait leave one group less pending; return whether that changes anything."""
+        """Lower what each wait leaves pending by one group; return whether there is such a wait."""
         waits = [wait for wait in self._before if wait.pending]
         self.lowers |= any(self._before[wait] is not None for wait in waits)
         for wait in waits:
@@ -360,7 +361,7 @@ class Trial:
         return bool(waits)
 
     def undo(self) -> None:
-        """Take the trial back."""
+        """Undo the trial."""
         for inserted in self._all.since(self._count)[::-1]:
             del self._before[inserted]
             self._all.remove(inserted)
@@ -371,7 +372,7 @@ class Trial:
             self._edits.move(op, point)
 
     def keep(self) -> None:
-        """Note that the ops of the trial put the two accesses in order."""
+        """Keep the ops of the trial: they put the two accesses in order."""
         for inserted in self._before | dict.fromkeys(self._all.since(self._count)):
             if self._unordered not in inserted.orders:
                 inserted.orders.append(self._unordered)

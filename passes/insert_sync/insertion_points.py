@@ -20,7 +20,7 @@ _CLOSED = (ElectOp.OPERATION_NAME, MapOp.OPERATION_NAME)
 
 
 class InsertionPoint(NamedTuple):
-    """A place between the ops of a block: before an op, or after it."""
+    """A point between the ops of a block: before an op, or after it."""
 
     op: Op
     is_after: bool = False
@@ -32,15 +32,15 @@ class InsertionPoint(NamedTuple):
 
     @property
     def ir_point(self) -> Any:
-        """Where the bindings insert ops."""
+        """The insertion point of the bindings."""
         return ir.InsertionPoint.after(self.op) if self.is_after else ir.InsertionPoint(self.op)
 
     def insert(self, op: Op) -> None:
-        """Insert an op that was taken out."""
+        """Insert a detached op."""
         self.ir_point.insert(op)
 
     def move(self, op: Op) -> None:
-        """Move an op there."""
+        """Move an op to the point."""
         op.move_after(self.op) if self.is_after else op.move_before(self.op)
 
 
@@ -53,13 +53,13 @@ def outwards(op: Op) -> Iterator[Op]:
 
 
 def entry_at(ops: FunctionOps, point: InsertionPoint) -> Entry:
-    """Return the entry before which a place is."""
+    """Return the entry after an insertion point."""
     entry = ops.entry(point.op)
     return entry.next if point.is_after else entry
 
 
 def gap_between(earlier: Op, later: Op) -> InsertionPoint:
-    """Return a place that is on every path from one op to another, and in no loop that contains only the
+    """Return a point that is on every path from one op to another, and in no loop that contains only the
     later one."""
     blocks = [op.block for op in outwards(earlier) if op.parent is not None]
     for op in outwards(later):
@@ -69,19 +69,19 @@ def gap_between(earlier: Op, later: Op) -> InsertionPoint:
 
 
 def end_of_threads(op: Op) -> InsertionPoint:
-    """Return the last place of an op's block at which the same threads are, in no loop around the op."""
+    """Return the last point that the threads of an op execute, in no loop around the op."""
     loops = loops_around(op)
     return end_of((loops[0] if loops else op.operation).block)
 
 
 def end_of(block: Block) -> InsertionPoint:
-    """Return the last place of a block, before what ends it."""
+    """Return the last point of a block, before its terminator."""
     last = block.operations[len(block.operations) - 1].operation
     return InsertionPoint(last, is_after=not last.name.endswith((".return", ".yield")))
 
 
 def outermost_closed_op(op: Op) -> Op:
-    """Return an op, or the outermost one around it whose region whole warpgroups do not execute."""
+    """Return the outermost op around an op whose region whole warpgroups do not execute; else the op."""
     return next((x for x in [*outwards(op)][::-1] if x.name in _CLOSED), op.operation)
 
 
@@ -97,7 +97,7 @@ def share_elect(one: Op, other: Op) -> bool:
 
 
 def ancestor_in(block: Block, op: Op) -> Op | None:
-    """Return the op of a block that contains an op, or is it; None if there is none."""
+    """Return the op of a block that is an op or contains it; None if there is none."""
     return next((x for x in outwards(op) if x.parent and x.block == block), None)
 
 
@@ -114,7 +114,7 @@ def ops_of(block: Block) -> list[Op]:
 
 
 def user_in(block: Block, value: Value) -> Op | None:
-    """Return the op of a block that has the single use of a value in flight; None if it has no use."""
+    """Return the op of a block with the single use of a value in flight; None if there is no use."""
     return next((ancestor_in(block, use.owner) for use in value.uses), None)
 
 
@@ -126,8 +126,8 @@ def is_argument(value: Value) -> bool:
 def end_of_copies(copy: Op, later: Op, ops: FunctionOps) -> Op:
     """Return the last op of the group that a copy belongs to.
 
-    A group has the copies between which nothing else accesses memory or orders accesses, in a branch or
-    out of it, up to the next copy to another stage of a tile that it already copies to.
+    A group ends before the next op that accesses memory or orders accesses, in a branch or out of it, and
+    before the next copy to another stage of a tile of the group.
 
     Args:
         copy: the copy.
@@ -176,7 +176,7 @@ def _matters(op: Op) -> bool:
 
 
 def _completion(op: Op) -> Completion | None:
-    """What completes the copy that an op is; None if it is none."""
+    """Return the completion of a copy; None for other ops."""
     if op.name in CP_ASYNC:
         return Completion.CP_ASYNC_GROUP
     return op.opview.effects.completion if isinstance(op.opview, SmemOp) else None

@@ -1,4 +1,4 @@
-"""Takes out what the proof does not need, and lets waits leave as much pending as it allows."""
+"""Remove inserted ops that the proof does not need, and raise what waits leave pending."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from .insertion_points import InsertionPoint, loops_around
 
 
 def minimize(insertion: Insertion) -> None:
-    """Take out each inserted op without which everything stays proven, those in loops first; move the
-    others out of loops, and raise how much waits leave pending, where everything stays proven.
+    """Remove each inserted op without which everything stays proven, those in loops first; move other
+    ones out of loops, and raise what waits leave pending, if everything stays proven.
 
-    What stays is thus needed: without any one op, or with one group more pending, the proof is lost.
+    So each remaining op is needed: without it, or with one more group pending, the proof is lost.
     """
     _take_all_out(insertion)
     moved = [_hoist(group, insertion) for group in _groups(insertion)]
     if any(moved):
-        # Before a loop, an op can do what another one is there for.
+        # An op before a loop may make another one superfluous.
         _take_all_out(insertion)
     for inserted in insertion.inserted:
         _raise_pending(inserted, insertion)
 
 
 def _take_all_out(insertion: Insertion) -> None:
-    """Take out each op without which everything stays proven."""
+    """Remove each op without which everything stays proven."""
     for inserted in sorted(insertion.inserted, key=_cost, reverse=True):
         if not inserted.makes_readable:
             _take_out(inserted, insertion)
 
 
 def _cost(inserted: InsertedOp) -> tuple[int, int]:
-    """Return what an op costs: those that are executed more often cost more, then barriers."""
+    """Return the cost of an op: first its loop depth, then its position in `SYNC_ORDER`."""
     return len(loops_around(inserted.op)), SYNC_ORDER[inserted.kind.op]
 
 
 def _take_out(inserted: InsertedOp, insertion: Insertion) -> None:
-    """Take an op out, unless the proof is lost."""
+    """Remove an op, unless the proof is lost."""
     op, prover, edits = inserted.whole, insertion.prover, insertion.edits
     passing = prover.passing([op])
     uses = [(u.owner, u.operand_number, r) for r in inserted.op.results for u in r.uses]
@@ -71,13 +71,13 @@ def _groups(insertion: Insertion) -> list[list[InsertedOp]]:
 
 
 def _movable(op: Op | None, insertion: Insertion) -> InsertedOp | None:
-    """Return the inserted op that an op is, if it can move out of loops."""
+    """Return the inserted op that an op is, if it can move out of loops; else None."""
     inserted = None if op is None else insertion.inserted.find(op)
     return None if inserted is None or len(inserted.op.results) else inserted
 
 
 def _hoist(group: list[InsertedOp], insertion: Insertion) -> bool:
-    """Move ops out of as many loops as the proof allows; return whether that is any."""
+    """Move ops out of as many loops as the proof allows; return whether out of any."""
     ops, edits = [inserted.whole for inserted in group], insertion.edits
     loops = loops_around(ops[0])
     if not loops:
