@@ -73,14 +73,14 @@ class Accesses:
         reads = [
             (tile, _READERS[_mechanism(access)]) for tile, access in tiles if not access.writes
         ]
-        if any(by is Reader.MMA for _, by in reads):
+        if any(reader is Reader.MMA for _, reader in reads):
             state.start_group(Reader.MMA)
-        for tile, by in reads:
+        for tile, reader in reads:
             if isinstance(op, LoadOp) and op.rank is not None:
                 self._read_remotely(op, tile, state)
             else:
-                self._read(op, tile, by, state)
-        if any(by is Reader.MMA for _, by in reads):
+                self._read(op, tile, reader, state)
+        if any(reader is Reader.MMA for _, reader in reads):
             registers = map(_registers_of, self._kernel.registers.writers_for(op))
             state.reads |= {
                 PendingRead(op, written_registers, Reader.MMA, 0) for written_registers in registers
@@ -237,8 +237,8 @@ class Accesses:
 
     # Reads.
 
-    def _read(self, op: Op, tile: Value, by: Reader, state: PartitionState) -> None:
-        in_bulk = by is Reader.BULK
+    def _read(self, op: Op, tile: Value, reader: Reader, state: PartitionState) -> None:
+        in_bulk = reader is Reader.BULK
         if in_bulk and not self._threads.scope:
             reason = f"it is not in an {ElectOp.OPERATION_NAME}"
             reason = f"{reason}: each thread that executes it stores the tile"
@@ -250,7 +250,7 @@ class Accesses:
             op, rectangle, "reads", state
         ):
             return
-        self._check_order(op, rectangle, by, state)
+        self._check_order(op, rectangle, reader, state)
         if rectangle.pipeline_side is None and not self._is_filled(rectangle, state):
             tile = label(rectangle.allocation)
             reason = f"it is not known whether what it reads of the {tile} was written before"
@@ -259,12 +259,14 @@ class Accesses:
                 fix = "each warpgroup must write what it reads"
             self._findings.remark(op, f"{reason}; {fix}", state)
         state.reads |= {
-            PendingRead(op, rectangle, by, _AGES[by], self._threads.scope if in_bulk else "")
+            PendingRead(
+                op, rectangle, reader, _AGES[reader], self._threads.scope if in_bulk else ""
+            )
         }
-        self._record(op, rectangle, by, state)
+        self._record(op, rectangle, reader, state)
 
     def _check_order(
-        self, op: Op, rectangle: TileRectangle, by: Reader, state: PartitionState
+        self, op: Op, rectangle: TileRectangle, reader: Reader, state: PartitionState
     ) -> None:
         """Check that earlier writes of the bytes by the partition are visible to a read (RAW)."""
         for write in self._kernel.in_order(state.writes):
@@ -273,7 +275,7 @@ class Accesses:
             overlaps = write.rectangle.has_same_stage(rectangle) and rectangle.overlaps(
                 write.rectangle
             )
-            needs = write.missing(by) if overlaps is not False else []
+            needs = write.missing(reader) if overlaps is not False else []
             if needs:
                 self._race(op, write, "reads", needs, overlaps is True, state)
 
@@ -328,7 +330,7 @@ class Accesses:
         self,
         op: Op,
         rectangle: TileRectangle,
-        by: Reader | None,
+        reader: Reader | None,
         state: PartitionState,
         remote: bool = False,
         in_bulk: bool = False,
@@ -336,9 +338,9 @@ class Accesses:
         recorded_rectangle = rectangle.without_variables()
         partition = self._threads.partition
         if partition.symbol is not None and partition.warpgroups != 1 and not remote:
-            self._others.expose(ExposedAccess(op, recorded_rectangle, by, in_bulk), state)
+            self._others.expose(ExposedAccess(op, recorded_rectangle, reader, in_bulk), state)
         access = TileAccess(
-            partition, op, recorded_rectangle, by, state.certain, state.epoch, remote
+            partition, op, recorded_rectangle, reader, state.certain, state.epoch, remote
         )
         self._recorded.accesses[access] = None
 
@@ -463,7 +465,7 @@ class OtherWarpgroups:
         self, earlier: ExposedAccess, later: ExposedAccess, state: PartitionState | None
     ) -> None:
         partition = self._threads.partition
-        writes = [access for access in (later, earlier) if access.by is None]
+        writes = [access for access in (later, earlier) if access.reader is None]
         is_past = earlier.past_barrier and not later.is_async
         if not writes or is_past or not earlier.rectangle.has_same_pipeline(later.rectangle):
             return
@@ -490,9 +492,9 @@ class OtherWarpgroups:
         waits = [
             need
             for read in self._kernel.in_order(state.reads)
-            if read.op == earlier.op and earlier.by is not None
+            if read.op == earlier.op and earlier.reader is not None
             for need in read.missing
         ]
-        fences = [Need(FenceOp)] if earlier.by is None and later.is_async else []
+        fences = [Need(FenceOp)] if earlier.reader is None and later.is_async else []
         barrier = Need(WarpgroupBarrierOp, warpgroups=warpgroups)
         return (*dict.fromkeys(waits), *fences, barrier)

@@ -32,13 +32,13 @@ class BlockedThread(NamedTuple):
         thread: its number.
         instruction: where it waits.
         pipeline_index: the index that it waits for; None without a pipeline.
-        by: the number of the thread that it waits for.
+        blocker: the number of the thread that it waits for.
     """
 
     thread: int
     instruction: PipelineInstruction
     pipeline_index: Polynomial | None
-    by: int
+    blocker: int
 
 
 class _DeadlockError(Exception):
@@ -187,11 +187,11 @@ class _Schedule(JointRun):
         index = self.evaluate(thread, instruction, instruction.op.index, counters)
         # A producer waits for the release of the index that had the stage before.
         needed = index - number(stages_of(pipeline) if side is Side.PRODUCER else 0)
-        for by, slot in self._arrivals.get(PipelineSide(pipeline, side.other), ()):
-            ahead = state.threads[by].indices[slot] - needed
+        for blocker, slot in self._arrivals.get(PipelineSide(pipeline, side.other), ()):
+            ahead = state.threads[blocker].indices[slot] - needed
             if not self.is_positive(state, ahead):
                 plain = self.bases.forms(state, index)[-1]
-                return BlockedThread(thread, instruction, plain, by)
+                return BlockedThread(thread, instruction, plain, blocker)
         return None
 
     def _warpgroup_before(self, state: JointState, thread: int) -> list[int]:
@@ -248,30 +248,30 @@ def _cycle_text(programs: list[ThreadProgram], blocked: list[BlockedThread]) -> 
     by_thread = {blocked_thread.thread: blocked_thread for blocked_thread in blocked}
     first = blocked[0]
     for _ in blocked:
-        first = by_thread.get(first.by, first)
+        first = by_thread.get(first.blocker, first)
     waits: list[BlockedThread] = []
     blocked_thread: BlockedThread | None = first
     while blocked_thread is not None and blocked_thread not in waits:
         waits.append(blocked_thread)
-        blocked_thread = by_thread.get(blocked_thread.by)
+        blocked_thread = by_thread.get(blocked_thread.blocker)
     sentences = [_wait_text(programs, blocked_thread) for blocked_thread in waits]
     if blocked_thread is None:
-        sentences.append(f"{_thread_name(programs, waits[-1].by)} ends before that")
+        sentences.append(f"{_thread_name(programs, waits[-1].blocker)} ends before that")
     return "; ".join(sentences)
 
 
 def _wait_text(programs: list[ThreadProgram], blocked: BlockedThread) -> str:
     """Return what a thread waits for."""
     waits = f"{_thread_name(programs, blocked.thread)} waits at the {label(blocked.instruction.op)}"
-    by, side = _thread_name(programs, blocked.by), blocked.instruction.side
+    blocker, side = _thread_name(programs, blocked.blocker), blocked.instruction.side
     if side is None or blocked.pipeline_index is None:
-        return f"{waits} for {by}"
+        return f"{waits} for {blocker}"
     index = blocked.pipeline_index.constant
     which = "a later index" if index is None else f"index {index}"
     if side.side is Side.PRODUCER:
         which = f"the stage of {which}"
     arrives = side.side.other.arrives
-    return f"{waits} for {which} of the {label(side.pipeline)}, which {by} {arrives} later"
+    return f"{waits} for {which} of the {label(side.pipeline)}, which {blocker} {arrives} later"
 
 
 def _thread_name(programs: list[ThreadProgram], thread: int) -> str:

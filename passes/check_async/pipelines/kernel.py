@@ -57,7 +57,7 @@ class TileAccess(NamedTuple):
     """An access of a tile.
 
     Attributes:
-        by: what reads it; None for a write.
+        reader: what reads it; None for a write.
         certain: whether some run is known to reach it in this state.
         epoch: how many barriers of the cluster came before.
         remote: whether it is a read of another CTA's tile.
@@ -66,7 +66,7 @@ class TileAccess(NamedTuple):
     partition: Partition
     op: Op
     rectangle: TileRectangle
-    by: Reader | None
+    reader: Reader | None
     certain: bool
     epoch: int = 0
     remote: bool = False
@@ -75,12 +75,12 @@ class TileAccess(NamedTuple):
     def by_threads(self) -> bool:
         """Whether the threads themselves read or write, and have done so when the op is over."""
         in_bulk = self.writes and self.rectangle.pipeline_side is not None
-        return self.by is Reader.THREADS or (self.writes and not in_bulk)
+        return self.reader is Reader.THREADS or (self.writes and not in_bulk)
 
     @property
     def writes(self) -> bool:
         """Whether it is a write."""
-        return self.by is None
+        return self.reader is None
 
 
 @dataclass

@@ -228,7 +228,7 @@ class PipelineIndices:
         for read in reads:
             if read.age is not None:
                 self._report_incomplete(op, read, "read", read.missing, state)
-            elif self._threads.scope and read.by is not Reader.BULK and not read.past_barrier:
+            elif self._threads.scope and read.reader is not Reader.BULK and not read.past_barrier:
                 self._report_incomplete(op, read, "read", barrier, state)
         self._check_fenced(op, [w for w in writes if not w.fenced], "written", state)
         self._check_fenced(op, [r for r in reads if r.is_unfenced], "read", state)

@@ -61,7 +61,7 @@ class Races:
         for partition, states in self._kernel.recorded.ends.items():
             for state in states:
                 for read in self._kernel.in_order(state.reads):
-                    if read.by is Reader.BULK and read.age is not None:
+                    if read.reader is Reader.BULK and read.age is not None:
                         message = "may still read its tile when the kernel ends"
                         fix = f"put {TmaWaitOp.OPERATION_NAME} with pending = 0 before the end"
                         sync = MissingSync(read.op, tuple(read.missing), partition.op)
@@ -93,7 +93,7 @@ class Races:
             for written, write in sorted(
                 arrival.unfenced, key=lambda x: self._kernel.position(x[1])
             ):
-                if written == allocation and read.by is not Reader.THREADS:
+                if written == allocation and read.reader is not Reader.THREADS:
                     message = f"reads the {label(allocation)} before the {label(write)} is over"
                     fix = f"put {FenceOp.OPERATION_NAME} before the {label(arrival.op)}"
                     certain = read.certain and arrival.certain

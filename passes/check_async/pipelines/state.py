@@ -190,9 +190,9 @@ class PendingWrite(NamedTuple):
     past_barrier: bool = False
     in_bulk: bool = False
 
-    def missing(self, by: Reader) -> list[Need]:
+    def missing(self, reader: Reader) -> list[Need]:
         """Return the ops that are missing between the write and a read."""
-        fences = [] if self.fenced or by is Reader.THREADS else [Need(FenceOp)]
+        fences = [] if self.fenced or reader is Reader.THREADS else [Need(FenceOp)]
         return [*fences, *([] if self.past_barrier else [Need(WarpgroupBarrierOp)])]
 
 
@@ -208,7 +208,7 @@ class PendingRead(NamedTuple):
 
     op: Op
     rectangle: TileRectangle
-    by: Reader
+    reader: Reader
     age: int | None
     scope: str = ""
     fenced: bool = False
@@ -217,7 +217,7 @@ class PendingRead(NamedTuple):
     @property
     def is_unfenced(self) -> bool:
         """Whether a later bulk load of the same stage may be performed before the read."""
-        by_threads = self.by is Reader.THREADS and self.rectangle.pipeline_side is not None
+        by_threads = self.reader is Reader.THREADS and self.rectangle.pipeline_side is not None
         return by_threads and not self.fenced
 
     @property
@@ -225,7 +225,7 @@ class PendingRead(NamedTuple):
         """The missing ops that wait for the read."""
         if self.age is None:
             return []
-        if self.by is Reader.MMA:
+        if self.reader is Reader.MMA:
             return [Need(WaitOp, self.age)]
         commit = [Need(TmaCommitOp)] if self.age < 0 else []
         return [*commit, Need(TmaWaitOp, max(self.age, 0), elected=True, read=True)]
@@ -236,7 +236,7 @@ class ExposedAccess(NamedTuple):
 
     Attributes:
         rectangle: without starts that change while the partition runs.
-        by: what reads it; None for a write.
+        reader: what reads it; None for a write.
         in_bulk: whether it is a bulk load.
         past_barrier: whether a barrier of all warpgroups came since, without a fence before it: the write
             may not be visible to tensor cores and bulk copies.
@@ -244,14 +244,14 @@ class ExposedAccess(NamedTuple):
 
     op: Op
     rectangle: TileRectangle
-    by: Reader | None
+    reader: Reader | None
     in_bulk: bool = False
     past_barrier: bool = False
 
     @property
     def is_async(self) -> bool:
         """Whether it is by the async proxy."""
-        return self.in_bulk or self.by in (Reader.MMA, Reader.BULK)
+        return self.in_bulk or self.reader in (Reader.MMA, Reader.BULK)
 
 
 _Access = TypeVar("_Access", PendingRead, PendingWrite)
@@ -350,17 +350,19 @@ class PartitionState:
 
     # Accesses, and what orders them.
 
-    def start_group(self, by: Reader) -> None:
+    def start_group(self, reader: Reader) -> None:
         """Close a group of reads; the age of earlier groups rises by one."""
-        self._replace_ages(by, lambda age: min(age + 1, self.furthest))
+        self._replace_ages(reader, lambda age: min(age + 1, self.furthest))
 
-    def wait(self, by: Reader, pending: int) -> None:
+    def wait(self, reader: Reader, pending: int) -> None:
         """Complete all groups of reads but the latest `pending`."""
-        self._replace_ages(by, lambda age: None if age >= pending else age)
+        self._replace_ages(reader, lambda age: None if age >= pending else age)
 
-    def _replace_ages(self, by: Reader, change: Callable[[int], int | None]) -> None:
+    def _replace_ages(self, reader: Reader, change: Callable[[int], int | None]) -> None:
         self.reads = frozenset(
-            read if read.by is not by or read.age is None else read._replace(age=change(read.age))
+            read
+            if read.reader is not reader or read.age is None
+            else read._replace(age=change(read.age))
             for read in self.reads
         )
 
@@ -385,7 +387,7 @@ class PartitionState:
         self.exposed = frozenset(
             access._replace(past_barrier=access.op in unfenced)
             for access in self.exposed
-            if access.in_bulk or access.op in (unfenced if access.by is None else in_flight)
+            if access.in_bulk or access.op in (unfenced if access.reader is None else in_flight)
         )
         self.barrier()
 

@@ -41,9 +41,11 @@ class Synchronization:
 
     def await_groups(self, op: Op, state: PartitionState) -> None:
         """Follow the wait for groups of an op, if it has one."""
-        by = _READERS.get(op.effects.awaits)
-        if by is Reader.MMA or (by is Reader.BULK and self._is_by_storing_threads(op, state)):
-            state.wait(by, pending_of(op))
+        reader = _READERS.get(op.effects.awaits)
+        if reader is Reader.MMA or (
+            reader is Reader.BULK and self._is_by_storing_threads(op, state)
+        ):
+            state.wait(reader, pending_of(op))
 
     def order_accesses(self, op: Op, state: PartitionState) -> None:
         """Follow the commit of a group, the fence, and the barrier of an op, in this order."""
@@ -67,7 +69,7 @@ class Synchronization:
         scope = self._threads.scope
         if self._threads.partition.warpgroups == 1 or not scope:
             return True
-        stores = [read for read in state.reads if read.by is Reader.BULK]
+        stores = [read for read in state.reads if read.reader is Reader.BULK]
         if all(read.scope == scope for read in stores):
             return True
         reason = "it may be executed by other threads than the bulk stores"
