@@ -237,7 +237,7 @@ class ReachedHazard(NamedTuple):
     hazard: Hazard
 
 
-class _Position(NamedTuple):
+class _SearchPosition(NamedTuple):
     """A position of the search for hazards of an access.
 
     Attributes:
@@ -386,7 +386,9 @@ class Hazards:
         enough = PAST_BARRIER | FENCED if is_fenced else PAST_BARRIER
         assert origin.node.segment is not None
         begin, number = origin.node.segment.positions[origin.step] + 1, origin.node.number
-        work = [_Position(origin.node, begin, first_progress(origin.step), None, number, False)]
+        work = [
+            _SearchPosition(origin.node, begin, first_progress(origin.step), None, number, False)
+        ]
         seen = set() if seen is None else seen
         while work:
             position = work.pop()
@@ -426,7 +428,7 @@ class Hazards:
                         seen.add(key)
                         most = max(position.most, node.number)
                         work.append(
-                            _Position(node, 0, progress, perhaps, most, most == position.most)
+                            _SearchPosition(node, 0, progress, perhaps, most, most == position.most)
                         )
             if spans is not None and segment:
                 spans.append(Span(segment, origin.step if position.begin else None, last))
@@ -457,7 +459,7 @@ class Hazards:
         return segment.known[key]
 
     def _hazards_with(
-        self, origin: Origin, position: _Position, accessed: AccessedBytes
+        self, origin: Origin, position: _SearchPosition, accessed: AccessedBytes
     ) -> list[ReachedHazard]:
         """Return the hazards between an access and a later one."""
         first = self._first[_key(origin)]

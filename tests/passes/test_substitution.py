@@ -51,5 +51,5 @@ def test_sums_in_sums_have_iterations_of_their_own():
     outer, inner = (TABLE.symbol((name,), by=name) for name in ("outer", "inner"))
     triangle = sums.sum_iterations(variable(inner), inner, variable(outer))
     nested = sums.sum_iterations(chain(triangle, 100), outer, variable(outer))
-    assert [symbol.more for symbol in (*triangle.symbols, *nested.symbols)] == ["1", "2"]
+    assert [symbol.signature for symbol in (*triangle.symbols, *nested.symbols)] == ["1", "2"]
     assert sums.sum_iterations(number(0), outer, variable(outer)) is not None

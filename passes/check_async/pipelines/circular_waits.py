@@ -220,11 +220,8 @@ def has_conflicting_rounds(events: list[Event], partition: Partition) -> bool:
 
 def _is_in_same_round(event: Event, other: PipelineSide) -> bool:
     """Whether a wait is in the same round as another pipeline, or in the next round when that is over."""
-    turn, other_turn, ahead = (
-        event.round_robins[event.pipeline_side],
-        event.round_robins[other],
-        event.ahead[other],
-    )
+    turn, other_turn = event.round_robins[event.pipeline_side], event.round_robins[other]
+    ahead = event.ahead[other]
     warpgroups = event.partition.warpgroups
     if warpgroups is None or ahead is None or turn.chunk != other_turn.chunk:
         return False

@@ -135,11 +135,11 @@ class _Schedule(JointRun):
             1
         )
         counts = [*before.counts]
-        round_robins = self._round_robins.get((self.programs[thread].partition, side))
-        if round_robins is not None:
+        round_robin = self._round_robins.get((self.programs[thread].partition, side))
+        if round_robin is not None:
             counts[_ARRIVED + slot] += 1
-            if counts[_ARRIVED + slot] == round_robins.chunk:
-                index, counts[_ARRIVED + slot] = index + number(round_robins.others), 0
+            if counts[_ARRIVED + slot] == round_robin.chunk:
+                index, counts[_ARRIVED + slot] = index + number(round_robin.others), 0
         indices = (*before.indices[:slot], index, *before.indices[slot + 1 :])
         return before._replace(indices=indices, counts=tuple(counts))
 

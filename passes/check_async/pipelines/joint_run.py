@@ -189,11 +189,8 @@ class JointRun(ABC):
                 self.bases.forget_iterations(state, counters[-1])
             remaining = self._evaluation.trips(thread, instruction, counters[:-1]) - counters[-1]
             if not self._goes_on(state, thread, instruction, remaining):
-                current, following = (
-                    self._exit(state, thread, instruction, remaining),
-                    instruction.target,
-                )
-                counters = current.counters
+                current = self._exit(state, thread, instruction, remaining)
+                following, counters = instruction.target, current.counters
         elif kind is Opcode.NEXT:
             counters, following = (*counters[:-1], counters[-1] + number(1)), instruction.target
         elif kind is Opcode.JUMP:

@@ -174,19 +174,17 @@ class PipelineCounts:
         self, end: RunEnd, partition: Partition, side: PipelineSide
     ) -> FinalIndices | None:
         """Return the final indices of all warpgroups of a partition together; None if not known."""
-        programs, round_robins = (
-            self._kernel.use.programs,
-            self._kernel.use.round_robins.get((partition, side)),
-        )
+        programs = self._kernel.use.programs
+        round_robin = self._kernel.use.round_robins.get((partition, side))
         ends = [
             final
             for (thread, pipeline_side), final in end.final_indices.items()
             if pipeline_side == side and programs[thread].partition == partition
         ]
-        if round_robins is not None:
+        if round_robin is not None:
             for current, following in pairwise(ends):
                 between = end.known.bounds(following.following - current.following).exact
-                if between != round_robins.chunk or current.outstanding != following.outstanding:
+                if between != round_robin.chunk or current.outstanding != following.outstanding:
                     return None
         return ends[-1] if ends else None
 

@@ -77,10 +77,8 @@ class PipelineIndices:
             Whether it may be the next one.
         """
         pipeline_side = pipeline, side = pipeline_side_of(op)
-        ahead, outstanding = (
-            self._relative_indices.ahead(op, self._threads.iteration),
-            state.outstanding(pipeline_side),
-        )
+        ahead = self._relative_indices.ahead(op, self._threads.iteration)
+        outstanding = state.outstanding(pipeline_side)
         if ahead is None:
             self._findings.remark(op, self._on_runs(NOT_NEXT, op), state)
         elif ahead > 0:
@@ -190,10 +188,8 @@ class PipelineIndices:
             # The stages of the first indices are empty: they need not be acquired.
             state.pipelines[pipeline_side] = state.outstanding(pipeline_side) + without_wait
             self._note_outstanding(pipeline_side, 0)
-        lag, outstanding = (
-            self._relative_indices.lag(op, self._threads.iteration),
-            state.outstanding(pipeline_side),
-        )
+        lag = self._relative_indices.lag(op, self._threads.iteration)
+        outstanding = state.outstanding(pipeline_side)
         # Indices that are all shifted by the same number may be right, because stages repeat.
         certain = state.certain and not outstanding
         if lag is None:

@@ -298,15 +298,15 @@ class RelativeIndices(JointRun):
         indices, counts = [], []
         for side in self._sides[thread]:
             program = self.programs[thread]
-            round_robins = self._round_robins.get((program.partition, side))
+            round_robin = self._round_robins.get((program.partition, side))
             # As if the previous chunk were complete.
             begin_index = (
-                (program.warpgroup or 0) * round_robins.chunk - round_robins.others
-                if round_robins
+                (program.warpgroup or 0) * round_robin.chunk - round_robin.others
+                if round_robin
                 else 0
             )
             indices.append(number(begin_index))
-            counts += [0, round_robins.chunk if round_robins else 0]
+            counts += [0, round_robin.chunk if round_robin else 0]
         return ThreadState(0, (), tuple(indices), tuple(counts))
 
     def slot_of(self, thread: int, instruction: PipelineInstruction) -> int | None:
@@ -342,8 +342,8 @@ class RelativeIndices(JointRun):
             return super().step(state, thread)
         except UnknownError as error:
             # It may have reached the same ops before, when more was known.
-            for unreached in self.programs[thread].instructions:
-                self._unknown.setdefault(op_address(unreached.op), str(error))
+            for instruction in self.programs[thread].instructions:
+                self._unknown.setdefault(op_address(instruction.op), str(error))
             state.threads[thread] = self._stop(state, thread)
             return False
 
@@ -369,10 +369,10 @@ class RelativeIndices(JointRun):
         side, slot, iteration, index = self._request(state, thread, instruction)
         outstanding, in_chunk = _counts(before, slot)
         self._note_arrivals(state, thread, instruction, index)
-        round_robins = self._round_robins.get((self.programs[thread].partition, side))
+        round_robin = self._round_robins.get((self.programs[thread].partition, side))
         skipped = number(0)
-        if round_robins and in_chunk == round_robins.chunk:
-            skipped, in_chunk = number(round_robins.others), 0
+        if round_robin and in_chunk == round_robin.chunk:
+            skipped, in_chunk = number(round_robin.others), 0
             self._begins_chunk.add(op_address(op))
         ahead = self._note(
             ("ahead", op_address(op), iteration), index - before.indices[slot] - skipped, state
@@ -394,7 +394,7 @@ class RelativeIndices(JointRun):
         state.threads[thread] = waiting
         self._note_event(state, thread, instruction)
         return _with_next(
-            before, slot, index + number(1), (outstanding + 1, in_chunk + bool(round_robins))
+            before, slot, index + number(1), (outstanding + 1, in_chunk + bool(round_robin))
         )
 
     def _note_event(self, state: JointState, thread: int, instruction: PipelineInstruction) -> None:
@@ -489,10 +489,8 @@ class RelativeIndices(JointRun):
         varies = frozenset().union(*(base.symbol.varies for base in state.bases))
         intervals = state.known.intervals
         known = Intervals({key: x for key, x in intervals.items() if not key.varies & varies})
-        end, ends = (
-            RunEnd(final_indices, at_barriers, known, state.certain),
-            self._ends[self._alone],
-        )
+        end = RunEnd(final_indices, at_barriers, known, state.certain)
+        ends = self._ends[self._alone]
         if not any(end[:2] == x[:2] and known.imply(x.known) for x in ends):
             ends.append(end)
 

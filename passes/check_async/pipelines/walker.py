@@ -136,11 +136,8 @@ class KernelWalker:
     def _walk(
         self, partition: Partition, ops: list[Op], states: list[PartitionState]
     ) -> PartitionWalk:
-        known, findings, recorded = (
-            self._kernel.known.copy(),
-            Findings(self._findings.stops_on),
-            PartitionRecord(),
-        )
+        known = self._kernel.known.copy()
+        findings, recorded = Findings(self._findings.stops_on), PartitionRecord()
         assume_all(ops, self._kernel.values, known)
         walker = PartitionWalker(self._kernel, partition, ops, findings, recorded, known)
         ends = [end for state in states for end in walker.run(state.copy())]
