@@ -26,8 +26,8 @@ from ..layout.tensor_box import least_alignment
 from .allocate_views import align_memory, check_tensor_maps
 from .driver.base import Pass, option
 
-#: Accesses whose completion is known from an mbarrier, or to the thread that started them, but from no op
-#: that all threads of the function execute.
+#: Completions that no op of all threads of the function states: an mbarrier does, or the issuing thread
+#: waits.
 _BULK = (Completion.BULK_GROUP, Completion.MBARRIER)
 
 #: Calls of a function by its name.
@@ -38,13 +38,12 @@ _WAITS = {CopyWaitOp: Completion.CP_ASYNC_GROUP, WaitOp: Completion.WGMMA_GROUP}
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveRange:
     """The live range of a tile, or of the mbarriers of a pipeline.
 
     Attributes:
         alloc: the op that allocates it.
-        size: in bytes.
-        alignment: in bytes.
+        size, alignment: in bytes.
         first, last: positions of ops in the function's block, both included.
         first_user, last_user: the first and the last op of that block with a use; None if other threads
             may use it at any time.
@@ -58,11 +57,11 @@ class Live:
     first_user: Op | None = None
     last_user: Op | None = None
 
-    def overlaps(self, other: "Live") -> bool:
+    def overlaps(self, other: "LiveRange") -> bool:
         """Whether both are live at some op."""
         return self.first <= other.last and other.first <= self.last
 
-    def is_before(self, other: "Live") -> bool:
+    def is_before(self, other: "LiveRange") -> bool:
         """Whether its last use comes before the first one of another tile, barriers or not."""
         if self.last_user is None or other.first_user is None:
             return False
@@ -101,23 +100,23 @@ class Allocate(Pass):
             functions.setdefault(function_of(alloc), []).append(alloc)
         if self.reserved_bytes:
             # A function without tiles needs the reserved bytes, too.
-            for own in walk(module, "gpu.dynamic_shared_memory"):
-                functions.setdefault(function_of(own), [])
+            for declaration in walk(module, "gpu.dynamic_shared_memory"):
+                functions.setdefault(function_of(declaration), [])
         _check_calls(module, functions)
         for function, allocs in functions.items():
             self._place(function, allocs)
 
     def _place(self, function: Op, allocs: list[Op]) -> None:
         if not self.reserved_bytes:
-            for own in walk(function, "gpu.dynamic_shared_memory"):
+            for declaration in walk(function, "gpu.dynamic_shared_memory"):
                 raise OpError(
-                    own,
+                    declaration,
                     "shares its bytes with the kernel's tiles; reserve them with "
                     "smem-allocate{reserved-bytes=...}",
                 )
-        live_ranges = _live(function, allocs)
-        placed = _placed(live_ranges, self.reserved_bytes, Live.overlaps)
-        total = _end(placed, self.reserved_bytes)
+        live_ranges = _live_ranges(function, allocs)
+        placed = _place_tiles(live_ranges, self.reserved_bytes, LiveRange.overlaps)
+        total = _end_of_bytes(placed, self.reserved_bytes)
         try:
             buffers = buffer_bytes(function)
         except Invalid as error:
@@ -129,11 +128,11 @@ class Allocate(Pass):
                 f"{format_location(live.alloc.location)}"
                 for offset, live in sorted(placed, key=lambda p: p[0])
             )
-            what = "its tiles" + " and the reserved bytes" * bool(self.reserved_bytes)
+            contents = "its tiles" + " and the reserved bytes" * bool(self.reserved_bytes)
             raise OpError(
                 function,
-                f"needs {total} bytes of shared memory for {what}, but a CTA has {limit}{holders}"
-                f"{_barriers(live_ranges, self.reserved_bytes, limit)}",
+                f"needs {total} bytes of shared memory for {contents}, but a CTA has {limit}{holders}"
+                f"{_barrier_hints(live_ranges, self.reserved_bytes, limit)}",
             )
         for offset, live in placed:
             live.alloc.attributes["offset"] = i64(offset)
@@ -142,8 +141,8 @@ class Allocate(Pass):
 
 
 def _check_calls(module: Module, functions: dict[Op, list[Op]]) -> None:
-    """Check that no function with shared memory of its own is called: its bytes, and its barriers, would
-    also be those of the caller.
+    """Check that no function that allocates shared memory is called: it would use the bytes and
+    barriers of its caller.
 
     Raises:
         OpError: at the call.
@@ -164,42 +163,42 @@ def _check_calls(module: Module, functions: dict[Op, list[Op]]) -> None:
             )
 
 
-def _placed(
-    live_ranges: list[Live], lowest: int, conflict: Callable[[Live, Live], bool]
-) -> list[tuple[int, Live]]:
-    """Return the offset of each tile, the largest first; those that conflict share no bytes."""
-    placed: list[tuple[int, Live]] = []
+def _place_tiles(
+    live_ranges: list[LiveRange], lowest: int, conflict: Callable[[LiveRange, LiveRange], bool]
+) -> list[tuple[int, LiveRange]]:
+    """Return the offset of each tile, the largest tile first. Conflicting tiles share no bytes."""
+    placed: list[tuple[int, LiveRange]] = []
     for live in sorted(live_ranges, key=lambda t: -t.size):
-        others = [each for each in placed if conflict(each[1], live)]
-        placed.append((_fit(live, others, lowest), live))
+        conflicting = [pair for pair in placed if conflict(pair[1], live)]
+        placed.append((_fit(live, conflicting, lowest), live))
     return placed
 
 
-def _end(placed: list[tuple[int, Live]], lowest: int) -> int:
+def _end_of_bytes(placed: list[tuple[int, LiveRange]], lowest: int) -> int:
     return max((offset + live.size for offset, live in placed), default=lowest)
 
 
-def _barriers(live_ranges: list[Live], lowest: int, limit: int) -> str:
+def _barrier_hints(live_ranges: list[LiveRange], lowest: int, limit: int) -> str:
     """Return which barriers would let the tiles fit; empty if none would."""
     separate = lambda one, other: not (one.is_before(other) or other.is_before(one))  # noqa: E731
-    placed = _placed(live_ranges, lowest, separate)
-    if _end(placed, lowest) > limit:
+    placed = _place_tiles(live_ranges, lowest, separate)
+    if _end_of_bytes(placed, lowest) > limit:
         return ""
     lines = ""
     for start, one in placed:
         for begin, other in placed:
             shares = start < begin + other.size and begin < start + one.size
             if shares and one.is_before(other) and one.overlaps(other):
-                before, last = _at(other.first_user), _at(one.last_user)
+                before, last = _label(other.first_user), _label(one.last_user)
                 lines += (
-                    f"\n  with {_ordering(one)} before the {before}, the {_at(other.alloc)} could share "
-                    f"bytes of the {_at(one.alloc)}, which the {last} uses last"
+                    f"\n  with {_synchronization(one)} before the {before}, the {_label(other.alloc)} "
+                    f"could share bytes of the {_label(one.alloc)}, which the {last} uses last"
                 )
     return lines
 
 
-def _ordering(live: Live) -> str:
-    """Return what completes the accesses of a tile for all threads."""
+def _synchronization(live: LiveRange) -> str:
+    """Return the ops that complete the accesses of a tile for all threads, in words."""
     completions = {effects_of(user).completion for user in _users(live.alloc.tile)}
     waits = [
         f"{op.OPERATION_NAME} with pending = 0 and "
@@ -209,22 +208,22 @@ def _ordering(live: Live) -> str:
     return f"{''.join(waits)}gpu.barrier"
 
 
-def _at(op: Op | None) -> str:
+def _label(op: Op | None) -> str:
     assert op is not None
     return f"{op.operation.name} at {format_location(op.location)}"
 
 
-def _fit(live: Live, placed: list[tuple[int, Live]], lowest: int) -> int:
+def _fit(live: LiveRange, placed: list[tuple[int, LiveRange]], lowest: int) -> int:
     """Return the lowest aligned offset at which a tile overlaps no placed tile."""
-    offset = _aligned(lowest, live.alignment)
+    offset = _align(lowest, live.alignment)
     for start, other in sorted(placed, key=lambda p: p[0]):
         if offset + live.size <= start:
             break
-        offset = max(offset, _aligned(start + other.size, live.alignment))
+        offset = max(offset, _align(start + other.size, live.alignment))
     return offset
 
 
-def _aligned(offset: int, alignment: int) -> int:
+def _align(offset: int, alignment: int) -> int:
     return -(-offset // alignment) * alignment
 
 
@@ -235,7 +234,7 @@ class Timeline:
         self.block = block
         ops = [op.operation for op in block.operations]
         self.end = len(ops)
-        self._at = {op: i for i, op in enumerate(ops)}
+        self._label = {op: i for i, op in enumerate(ops)}
         self._barrier = self._next(ops, is_cta_barrier)
         self._waits = {
             completion: self._next(
@@ -245,13 +244,13 @@ class Timeline:
         }
 
     def _next(self, ops: list[Op], wanted: Callable[[Op], bool]) -> list[int]:
-        """For each op, the position of the next op after it that is wanted; the end if there is none."""
-        found, upcoming = [self.end] * (self.end + 1), self.end
+        """Return for each op the position of the next wanted op after it; the end if there is none."""
+        positions, upcoming = [self.end] * (self.end + 1), self.end
         for i in range(self.end - 1, -1, -1):
-            found[i] = upcoming
+            positions[i] = upcoming
             if wanted(ops[i]):
                 upcoming = i
-        return found
+        return positions
 
     def op(self, position: int) -> Op:
         """Return the op of the block at a position."""
@@ -262,19 +261,19 @@ class Timeline:
         operation = user.operation
         while operation.block != self.block:
             operation = operation.parent.operation
-        return self._at[operation]
+        return self._label[operation]
 
     def end_of(self, user: Op) -> int:
         """Return the position of the op at which an access is complete for all threads of the CTA: the
-        next barrier after the access or, if it is asynchronous, after the wait for it."""
+        next barrier after it, or after the wait for it if it is asynchronous."""
         completion = effects_of(user).completion
         by_commit = completion is Completion.CP_ASYNC_GROUP
-        at = self._committed(user, completion) if by_commit else self.begin(user)
+        position = self._commit_position(user, completion) if by_commit else self.begin(user)
         waits = self._waits.get(completion)
-        return self._barrier[waits[at] if waits else at]
+        return self._barrier[waits[position] if waits else position]
 
-    def _committed(self, copy: Op, completion: Completion) -> int:
-        """Return the position of the op at which an asynchronous copy has been committed to a group."""
+    def _commit_position(self, copy: Op, completion: Completion) -> int:
+        """Return the position of the op that commits an asynchronous copy to a group."""
         operation = copy.operation
         while True:
             block = operation.block
@@ -288,17 +287,17 @@ class Timeline:
             operation = operation.parent.operation
 
 
-def _live(function: Op, allocs: list[Op]) -> list[Live]:
+def _live_ranges(function: Op, allocs: list[Op]) -> list[LiveRange]:
     """Return the live range of each tile. In a function of several blocks, all ranges are the whole
     function."""
     blocks = list(function.regions[0].blocks)
     timeline = Timeline(blocks[0]) if len(blocks) == 1 else None
-    found = []
+    live_ranges = []
     for alloc in allocs:
         if not isinstance(alloc, AllocOp):
             # The mbarriers of a pipeline may be used by other CTAs, and until the last thread exits.
             end = timeline.end if timeline else 0
-            found.append(Live(alloc, _bytes_of(alloc), MBARRIER_BYTES, 0, end))
+            live_ranges.append(LiveRange(alloc, _bytes_of(alloc), MBARRIER_BYTES, 0, end))
             continue
         layout = layout_of(alloc.tile.type)
         if layout is None:
@@ -317,8 +316,10 @@ def _live(function: Op, allocs: list[Op]) -> list[Live]:
             last = max(map(timeline.end_of, users), default=0)
             outer = sorted(timeline.begin(user) for user in users)
             first_user, last_user = (timeline.op(outer[i]) if outer else None for i in (0, -1))
-        found.append(Live(alloc, layout.size_bytes, alignment, first, last, first_user, last_user))
-    return found
+        live_ranges.append(
+            LiveRange(alloc, layout.size_bytes, alignment, first, last, first_user, last_user)
+        )
+    return live_ranges
 
 
 def _bytes_of(alloc: Op) -> int:

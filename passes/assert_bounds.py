@@ -8,7 +8,7 @@ from ..dialect.divisibility import divisor
 from ..ir import emit
 from ..ir.kernel import functions_of
 from ..ir.walk import walk
-from .check_async.bounds import Position, ranges_of_positions
+from .check_async.bounds import DynamicStart, ranges_of_dynamic_starts
 from .driver.base import Pass
 
 #: The attribute of the ops that this pass emits, and their names.
@@ -33,12 +33,12 @@ class AssertBounds(Pass):
 
     def run(self, module: Module) -> None:
         for function in functions_of(module):
-            for access, position, start, _ in list(ranges_of_positions(function)):
+            for access, position, start, _ in list(ranges_of_dynamic_starts(function)):
                 with ir.InsertionPoint(access), access.location:
                     _assert(position, start.is_within(0, position.last))
 
 
-def _assert(position: Position, is_within: bool) -> None:
+def _assert(position: DynamicStart, is_within: bool) -> None:
     start, condition = position.start, position.condition
     if not is_within:
         # Compared as unsigned, a negative start is a large one.

@@ -13,7 +13,7 @@ from mlir_smem.dialect.ops import (
 from mlir_smem.dialect.types import FragmentType, is_accumulator, is_in_flight, with_state
 from mlir_smem.ir.barriers import is_cta_barrier
 from mlir_smem.ir.walk import walk
-from mlir_smem.passes.insert_sync.places import outwards
+from mlir_smem.passes.insert_sync.insertion_points import outwards
 
 #: What `smem-insert-sync` inserts, except for barriers of the CTA.
 SYNC = (CopyCommitOp, CopyWaitOp, FenceOp, TmaCommitOp, TmaWaitOp, WaitOp, WarpgroupBarrierOp)

@@ -12,21 +12,21 @@ from ...bindings.diagnostics import remark
 from ...bindings.irtypes import Op
 from ...ir.errors import OpError
 from ...ir.walk import walk
-from .describe import Description
+from .describe import PolynomialPrinter
 from .intervals import Intervals
-from .values import Values
+from .values import SymbolicValues
 
 #: The op, of upstream's LLVM dialect.
 ASSUME = "llvm.intr.assume"
 
 
-def assume_all(ops: Iterable[Op], values: Values, known: Intervals) -> None:
-    """Note what the assumptions among ops say.
+def assume_all(ops: Iterable[Op], values: SymbolicValues, known: Intervals) -> None:
+    """Add the conditions of assumptions to what is known.
 
     Args:
-        ops: the ops of a block; others are skipped.
+        ops: the ops of a block, of which the assumptions count.
         values: the integers of the function.
-        known: what is known of integers before, and after.
+        known: what is known of integers; updated.
 
     Raises:
         OpError: if an assumption is false, or contradicts those before it.
@@ -34,9 +34,9 @@ def assume_all(ops: Iterable[Op], values: Values, known: Intervals) -> None:
     for op in ops:
         if op.name != ASSUME:
             continue
-        condition = values.of(op.operands[0])
+        condition = values.polynomial(op.operands[0])
         if not known.assume_condition(condition, True):
-            text = Description(values.function, values.symbols).of(condition)
+            text = PolynomialPrinter(values.function, values.symbols).text(condition)
             assumed = f"assumes {text}, which" if text else "assumes what"
             alone = Intervals().assume_condition(condition, True)
             why = "contradicts an assumption or a branch before it" if alone else "never holds"
@@ -50,7 +50,7 @@ def check_assumptions(function: Op) -> None:
         OpError: if they cannot.
     """
     blocks = dict.fromkeys(op.operation.block for op in walk(function, ASSUME))
-    values = Values(function) if blocks else None
+    values = SymbolicValues(function) if blocks else None
     for block in blocks:
         assert values is not None
         assume_all((op.operation for op in block.operations), values, Intervals())
@@ -58,8 +58,8 @@ def check_assumptions(function: Op) -> None:
 
 def remark_assumptions(function: Op) -> None:
     """Print a remark at each assumption of a function."""
-    values = Values(function)
-    description = Description(function, values.symbols)
+    values = SymbolicValues(function)
+    description = PolynomialPrinter(function, values.symbols)
     for op in walk(function, ASSUME):
-        text = description.of(values.of(op.operands[0]))
+        text = description.text(values.polynomial(op.operands[0]))
         remark(op.location, f"assumed, not proven: {text or 'this condition'}")

@@ -9,17 +9,14 @@ from ...dialect.smem import Smem
 from ...ir.errors import OpError
 from ...ir.walk import holds, walk
 from ..order import report
-from ..order.program import Program
-from ..order.prove import Proof, prove, refute
+from ..order.program import StepProgram
+from ..order.prove import Proof, check_written, prove, refute, unwritten
 from ..order.translate import translate
-from ..order.written import check_written, unwritten
 from .assumptions import check_assumptions
 from .bounds import check_bounds
 from .cta_pairs import check_cta_pairs
-from .order import check_order
 from .pipelines import check_pipelines
-from .reductions import check_reductions
-from .warpgroups import check_warpgroups
+from .warpgroups import check_order, check_reductions, check_warpgroups
 
 #: Why a function is not followed.
 SEVERAL_BLOCKS = "the function has several blocks"
@@ -54,9 +51,9 @@ def check(function: Op) -> None:
         return
     check_written(program)
     proof = prove(function, program)
-    found = refute(function, program) if proof.hazards else None
-    if found:
-        raise OpError(report.op_of(found), report.error(found))
+    hazard = refute(function, program) if proof.hazards else None
+    if hazard:
+        raise OpError(report.op_of(hazard), report.error(hazard))
     for (op, _), message in _unproven(program, proof).items():
         remark(op.location, message)
 
@@ -67,7 +64,7 @@ def blocks_of(function: Op) -> list[Block]:
 
 
 def has_pipelines(function: Op) -> bool:
-    """Whether a function is checked partition by partition, and not as one program of all threads."""
+    """Whether a function is checked partition by partition, not as one program of all threads."""
     if holds(function, WarpSpecializeOp, CreatePipelineOp, *filter(_is_load, Smem.operations)):
         return True
     return any(op.rank is not None for op in walk(function, LoadOp))
@@ -82,17 +79,17 @@ def _remark_blocks(function: Op) -> None:
     remark(function.location, f"{report.NOT_PROVEN}: {SEVERAL_BLOCKS}")
 
 
-def _unproven(program: Program, proof: Proof) -> dict[tuple[Op, str], str]:
-    """Return what is not proven to be in order, once for each op and reason."""
-    found = {
+def _unproven(program: StepProgram, proof: Proof) -> dict[tuple[Op, str], str]:
+    """Return the remarks about what is not proven, one for each op and reason."""
+    messages = {
         (op, reason): f"{report.NOT_PROVEN}: {reason}"
         for op, reason in (*proof.skipped.items(), *program.unknown.items())
     }
     for reader, allocation in unwritten(program):
         reason = "no copy of this function writes it"
-        found[reader.op, reason] = (
-            f"cannot prove that the {report.at(allocation.op)} is written: {reason}"
+        messages[reader.op, reason] = (
+            f"cannot prove that the {report.label(allocation.op)} is written: {reason}"
         )
     for hazard in proof.hazards:
-        found.setdefault((report.op_of(hazard), report.reason(hazard)), report.remark(hazard))
-    return found
+        messages.setdefault((report.op_of(hazard), report.reason(hazard)), report.remark(hazard))
+    return messages

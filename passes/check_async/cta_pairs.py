@@ -20,17 +20,17 @@ from ...ir.errors import OpError
 from ...ir.kernel import ancestors_of
 from ...ir.subtiles import chain_of
 from ...ir.walk import walk
-from ..order.declared_effects import accessed_tiles
+from ..order.effects import accessed_tiles
 from ..order.memory import starts_of
-from ..order.report import at
+from ..order.report import label
 from .polynomials import Polynomial, number
-from .values import Values
+from .values import SymbolicValues
 
 #: Ops around an mma by which the threads of a CTA take different paths; threads of the same number take
 #: the same path in both CTAs.
 _PARTITIONS = (WarpSpecializeOp, PartitionOp)
 
-#: Ops that wait for a pipeline index, and give its stage.
+#: Ops that wait for a pipeline index and return its stage.
 _WAITS = (ConsumerWaitOp, ProducerAcquireOp)
 
 
@@ -45,51 +45,52 @@ def check_cta_pairs(function: Op) -> None:
     mmas = [op for op in walk(function, TileMma) if op.ctas > 1]
     if not mmas:
         return
-    values = Values(function)
+    values = SymbolicValues(function)
     unknown: dict[tuple[Op, str], None] = {}
     for op in mmas:
         for tile, _ in accessed_tiles(op):
             unknown |= dict.fromkeys(_tile_remarks(values, op, tile))
     for op in walk(function, ScaleDOp):
-        if not values.of(op.keep).same_in_pair:
+        if not values.polynomial(op.keep).same_in_pair:
             unknown[op, "it is not known whether both CTAs keep the accumulator"] = None
     unknown |= dict.fromkeys(_path_remarks(values, function, mmas))
     for op, reason in unknown:
         remark(op.location, f"cannot prove that both CTAs of a pair execute the same mma: {reason}")
 
 
-def _tile_remarks(values: Values, op: Op, tile: Value) -> Iterator[tuple[Op, str]]:
+def _tile_remarks(values: SymbolicValues, op: Op, tile: Value) -> Iterator[tuple[Op, str]]:
     """Yield why it is not proven that both CTAs read the same subtile."""
     allocation, chain = chain_of(tile, op)
     starts = [start for subtile in chain for start in _starts(values, subtile)]
     if any(values.differs_in_pair(start) for start in starts):
         raise OpError(
             op,
-            f"reads different subtiles of the {at(allocation)} in the two CTAs of a pair, but one "
+            f"reads different subtiles of the {label(allocation)} in the two CTAs of a pair, but one "
             "instruction reads both CTAs at the same address; copy what each multiplies to the same "
             "subtile",
         )
     if isinstance(allocation, ViewOp):
         yield (
             op,
-            f"it is not known whether the {at(allocation)} is at the same address in both CTAs",
+            f"it is not known whether the {label(allocation)} is at the same address in both CTAs",
         )
     elif not all(start.same_in_pair for start in starts):
         yield (
             op,
-            f"it is not known whether it reads the same subtile of the {at(allocation)} in both CTAs",
+            f"it is not known whether it reads the same subtile of the {label(allocation)} in both CTAs",
         )
 
 
-def _starts(values: Values, subtile: SubviewOp) -> list[Polynomial]:
+def _starts(values: SymbolicValues, subtile: SubviewOp) -> list[Polynomial]:
     """Return where a subtile begins in its tile; for a stage of a pipeline, the pipeline index."""
     if isinstance(subtile, StageOp) and isinstance(subtile.index.owner, _WAITS):
-        return [values.of(subtile.index.owner.index)]
-    return [start for _, start in starts_of(subtile, values.of, number)]
+        return [values.polynomial(subtile.index.owner.index)]
+    return [start for _, start in starts_of(subtile, values.polynomial, number)]
 
 
-def _path_remarks(values: Values, function: Op, mmas: list[Op]) -> Iterator[tuple[Op, str]]:
-    """Yield the ops by which the CTAs of a pair may execute other mma, or use other accumulators."""
+def _path_remarks(values: SymbolicValues, function: Op, mmas: list[Op]) -> Iterator[tuple[Op, str]]:
+    """Yield the ops by which the CTAs of a pair may execute different mma, or use different
+    accumulators."""
     outer = {op: None for mma in mmas for op in ancestors_of(mma)}
     for op in walk(function, "scf.for", "scf.if"):
         if any(is_in_flight(result.type) for result in op.results):
@@ -99,7 +100,7 @@ def _path_remarks(values: Values, function: Op, mmas: list[Op]) -> Iterator[tupl
             if not all(bound.same_in_pair for bound in values.loop(op).bounds):
                 yield op, "it is not known whether both CTAs run the same number of iterations"
         elif op.name == "scf.if":
-            if not values.of(op.operands[0]).same_in_pair:
+            if not values.polynomial(op.operands[0]).same_in_pair:
                 yield op, "it is not known whether both CTAs take the same branch"
         elif not isinstance(op.opview, _PARTITIONS):
             yield op, "it is not known whether both CTAs execute it in the same way"

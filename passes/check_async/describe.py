@@ -1,4 +1,4 @@
-"""Integers of a kernel, and what is known of them, in words."""
+"""Print integers of a kernel, and what is known of them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any
 from ...bindings.irtypes import Op
 from ...bindings.mlir import ir
 from ...ir.parameters import extent_multiple, extent_name, parameter_name
-from ..order.report import at
-from .facts import predicate_of
-from .intervals import Interval, Intervals
-from .polynomials import Polynomial, Symbol, Term
-from .symbols import SymbolTable
+from ..order.report import label
+from .intervals import Interval, Intervals, predicate_of
+from .polynomials import Polynomial, Symbol, SymbolTable, Term
 
-#: How many numbers are tried as a bound.
+#: How many bounds are tried.
 _TRIED = 8
 
 #: Ops with two operands, as Python writes them.
@@ -44,8 +42,8 @@ _FUNCTIONS = {
 }
 
 
-class Description:
-    """Writes polynomials of a function as Python does.
+class PolynomialPrinter:
+    """Prints polynomials of a function as Python expressions.
 
     Args:
         function: the function.
@@ -57,15 +55,16 @@ class Description:
         self._symbols = symbols
 
     def runs(self, known: Intervals, is_known: Callable[[Intervals], bool]) -> str:
-        """Return on which runs something is not known, and what to assume if there are none.
+        """Return a clause that says on which runs something is not known, and what to assume if there
+        are none.
 
         Args:
             known: what is known of integers on some of these runs.
-            is_known: whether it is known on runs of which more is known.
+            is_known: whether it is known if more is known of the integers.
 
         Returns:
             A clause such as "where K // 64 is 0; if that is never so, assume K // 64 >= 1
-            (llvm.intr.assume)". Empty if no number that can be said in words decides.
+            (llvm.intr.assume)". Empty if no integer with a name decides.
         """
         for text, key, interval in self._bounded_above(known):
             if _is_comparison(key):
@@ -85,31 +84,31 @@ class Description:
 
     def facts(self, known: Intervals) -> str:
         """Return what is known of integers that have names, such as "K // 64 is 3 or more"."""
-        said = []
+        clauses = []
         for key, interval in known.intervals.items():
-            text, (low, high) = self.of(key), interval
+            text, (low, high) = self.text(key), interval
             if text is None or interval == Interval(key.lower_bound):
                 continue
             if _is_comparison(key):
-                said.append(text if low == 1 else f"not {text}")
+                clauses.append(text if low == 1 else f"not {text}")
             elif low == high:
-                said.append(f"{text} is {low}")
+                clauses.append(f"{text} is {low}")
             elif high is None:
-                said.append(f"{text} is {low} or more")
+                clauses.append(f"{text} is {low} or more")
             else:
-                said.append(
+                clauses.append(
                     f"{text} is {high} or less" if low is None else f"{text} is {low} to {high}"
                 )
-        return " and ".join(said)
+        return " and ".join(clauses)
 
     def _bounded_above(self, known: Intervals) -> Iterator[tuple[str, Polynomial, Interval]]:
-        """Yield integers that have names and are not above some number, each with its interval."""
+        """Yield integers that have names and an upper bound, each with its interval."""
         for key, interval in known.intervals.items():
-            if interval.high is not None and (text := self.of(key)) is not None:
+            if interval.high is not None and (text := self.text(key)) is not None:
                 yield text, key, known.bounds(key)
 
-    def of(self, polynomial: Polynomial) -> str | None:
-        """Return a polynomial, such as "2 * K - 1"; None if it has integers without a name."""
+    def text(self, polynomial: Polynomial) -> str | None:
+        """Return the expression of a polynomial, such as "2 * K - 1"; None if an integer has no name."""
         text = ""
         # Python writes the constant last.
         for term in sorted(polynomial.terms, key=lambda term: not term[0]):
@@ -138,7 +137,7 @@ class Description:
     def _symbol(self, symbol: Symbol) -> str | None:
         if not symbol.operands:
             return self._leaf(*self._symbols.key_of(symbol))
-        operands = [self.of(operand) for operand in symbol.operands]
+        operands = [self.text(operand) for operand in symbol.operands]
         if any(operand is None for operand in operands):
             return None
         if symbol.name == "arith.cmpi":
@@ -152,27 +151,27 @@ class Description:
         if symbol.name in _FUNCTIONS:
             return f"{_FUNCTIONS[symbol.name]}({', '.join(map(str, operands))})"
         if symbol.name == "memref.load":
-            array = int(symbol.more.split()[0])
+            array = int(symbol.signature.split()[0])
             return f"{parameter_name(self._function, array)}[{', '.join(map(str, operands))}]"
         return None
 
-    def _multiple(self, kind: str, *of: Any) -> int:
+    def _multiple(self, kind: str, *key: Any) -> int:
         if kind != "extent":
             return 1
-        memref, dim = of
+        memref, dim = key
         return extent_multiple(self._function, memref.arg_number, dim)
 
-    def _leaf(self, kind: str, *of: Any) -> str | None:
+    def _leaf(self, kind: str, *key: Any) -> str | None:
         if kind == "extent":
-            memref, dim = of
+            memref, dim = key
             return extent_name(self._function, memref.arg_number, dim)
-        if kind == "value" and isinstance(of[0], ir.Value):
-            owner = of[0].owner
+        if kind == "value" and isinstance(key[0], ir.Value):
+            owner = key[0].owner
             if not isinstance(owner, ir.Block):
-                return f"the {at(owner)}"
+                return f"the {label(owner)}"
             if owner.owner.operation == self._function:
-                return parameter_name(self._function, of[0].arg_number)
-        return f"{kind} {of[0]}" if kind.startswith("gpu.") else None
+                return parameter_name(self._function, key[0].arg_number)
+        return f"{kind} {key[0]}" if kind.startswith("gpu.") else None
 
 
 def _is_comparison(polynomial: Polynomial) -> bool:
@@ -180,7 +179,8 @@ def _is_comparison(polynomial: Polynomial) -> bool:
 
 
 def _bounds(interval: Interval) -> range:
-    """Return bounds to assume of an integer, the weakest first; above the last one there is nothing."""
+    """Return lower bounds to assume of an integer, the weakest first; the last one contradicts
+    `interval`."""
     low, high = interval
     assert high is not None
     return range(high + 1 - _TRIED if low is None else max(low + 1, high + 2 - _TRIED), high + 2)

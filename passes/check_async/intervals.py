@@ -1,17 +1,96 @@
-"""What is known of integers on some runs: intervals of polynomials."""
+"""What is known of integers on some runs: facts of conditions, and intervals of polynomials."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from math import prod
 from typing import NamedTuple
 
-from .facts import Facts, facts_of
 from .polynomials import MINIMA, Polynomial, Symbol, number, variable
+
+#: The inverse of each predicate of `arith.cmpi`: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
+_INVERSE = (1, 0, 5, 4, 3, 2, 9, 8, 7, 6)
+
+
+class Facts(NamedTuple):
+    """What is known of integers.
+
+    Attributes:
+        natural: polynomials that are 0 or more.
+        nonzero: polynomials that are not 0.
+    """
+
+    natural: tuple[Polynomial, ...] = ()
+    nonzero: tuple[Polynomial, ...] = ()
+
+    def and_also(self, other: Facts) -> Facts:
+        """Return these facts and other ones."""
+        return Facts((*self.natural, *other.natural), (*self.nonzero, *other.nonzero))
+
+
+def facts_of(condition: Polynomial, holds: bool, is_natural: Callable[[Polynomial], bool]) -> Facts:
+    """Return what follows from a condition (i1).
+
+    Args:
+        condition: the condition.
+        holds: whether it is true, or false.
+        is_natural: whether an integer is known to be 0 or more.
+    """
+    symbol = condition.symbol
+    if symbol is None:
+        return Facts()
+    # All parts of a true conjunction hold, and no part of a false disjunction.
+    if symbol.name == ("arith.andi" if holds else "arith.ori"):
+        left, right = (facts_of(operand, holds, is_natural) for operand in symbol.operands)
+        return left.and_also(right)
+    if symbol.name != "arith.cmpi":
+        return Facts()
+    predicate = predicate_of(symbol)
+    left, right = symbol.operands
+    return _facts_of_comparison(
+        predicate if holds else _INVERSE[predicate], left, right, is_natural
+    )
+
+
+def predicate_of(comparison: Symbol) -> int:
+    """Return the predicate of an `arith.cmpi`."""
+    return int(re.findall(r"predicate = (\d+)", comparison.signature)[0])
+
+
+def _facts_of_comparison(
+    predicate: int, x: Polynomial, y: Polynomial, is_natural: Callable[[Polynomial], bool]
+) -> Facts:
+    if predicate == 0:
+        return Facts((x - y, y - x))
+    if predicate == 1:
+        return Facts((), (x - y,))
+    signed = predicate < 6
+    if (predicate - 2) % 4 >= 2:
+        x, y = y, x
+    # Now x < y, or x <= y for odd predicates.
+    below = y - x - number(1 - predicate % 2)
+    if signed:
+        return Facts((below,))
+    # Without sign, a negative x is above all natural numbers.
+    return Facts((below, x)) if is_natural(y) else Facts()
+
+
+def facts_of_quotients(polynomial: Polynomial, is_natural: Callable[[Polynomial], bool]) -> Facts:
+    """Return what is known of the quotients in a polynomial: 0 <= x - x / d * d < d."""
+    facts = Facts()
+    for symbol in polynomial.symbols:
+        if symbol.name in ("arith.divui", "arith.divsi", "arith.floordivsi"):
+            dividend, by = symbol.operands[0], symbol.operands[1].constant
+            rounds_down = symbol.name == "arith.floordivsi" or is_natural(dividend)
+            if by is not None and by > 0 and rounds_down:
+                remainder = dividend - Polynomial((((symbol,), by),))
+                facts = facts.and_also(Facts((remainder, number(by - 1) - remainder)))
+    return facts
 
 
 class Interval(NamedTuple):
-    """The numbers from `low` to `high`, which are included; None where there is no bound."""
+    """The numbers from `low` to `high`, both included; None where there is no bound."""
 
     low: int | None = None
     high: int | None = None
@@ -25,14 +104,14 @@ class Interval(NamedTuple):
         return Interval(low, high)
 
     def plus(self, other: Interval) -> Interval:
-        """Return the interval of sums."""
+        """Return the interval of the sum of two numbers."""
         return Interval(
             None if self.low is None or other.low is None else self.low + other.low,
             None if self.high is None or other.high is None else self.high + other.high,
         )
 
     def times(self, factor: int) -> Interval:
-        """Return the interval of the numbers that are multiplied by a factor."""
+        """Return the interval of a number times a factor."""
         ends = [None if x is None else x * factor for x in self]
         return Interval(*(ends if factor >= 0 else ends[::-1]))
 
@@ -62,7 +141,7 @@ _ONE = Interval(1, 1)
 
 
 class Intervals:
-    """What is known of integers, beside what their symbols say.
+    """Intervals of integers on some runs, in addition to the lower bounds of their symbols.
 
     Args:
         intervals: the intervals of polynomials, by their keys (`Polynomial.normal`).
@@ -79,7 +158,7 @@ class Intervals:
         return copied
 
     def bounds(self, polynomial: Polynomial) -> Interval:
-        """Return the interval in which a polynomial is known to be."""
+        """Return the known interval of a polynomial."""
         if polynomial not in self._bounds:
             self._bounds[polynomial] = self._compute_bounds(polynomial)
         return self._bounds[polynomial]
@@ -95,8 +174,8 @@ class Intervals:
         return bounds
 
     def bounds_by_others(self, polynomial: Polynomial) -> Interval:
-        """Return the interval in which a polynomial is known to be, also by others with the same
-        products: x - 2 * y * z is negative if x - y * z is, and y and z are natural."""
+        """Return the known interval of a polynomial, also by those of others with the same products:
+        x - 2 * y * z is negative if x - y * z is, and y and z are natural."""
         bounds = self.bounds(polynomial)
         for key, interval in self.intervals.items() if polynomial.products else ():
             if key.products & polynomial.products:
@@ -126,8 +205,8 @@ class Intervals:
         return Interval(prod(lows), prod(highs) if len(highs) == len(intervals) else None)
 
     def _of_symbol(self, symbol: Symbol) -> Interval:
-        known, always = self.intervals.get(variable(symbol)), Interval(symbol.lower_bound)
-        return always if known is None else known & always
+        assumed, declared = self.intervals.get(variable(symbol)), Interval(symbol.lower_bound)
+        return declared if assumed is None else assumed & declared
 
     def assume(self, polynomial: Polynomial, interval: Interval) -> bool:
         """Note that a polynomial is in an interval; return whether that is possible."""
@@ -169,7 +248,7 @@ class Intervals:
             self._bounds.clear()
 
     def forget(self, polynomial: Polynomial, interval: Interval) -> None:
-        """Note no more of a polynomial than that it is in an interval, if something is known of it."""
+        """Widen what is known of a polynomial to an interval, if something is known of it."""
         key, sign, constant = polynomial.normal
         if key in self.intervals:
             self._set(key, interval.plus(Interval(-constant, -constant)).times(sign))
@@ -180,21 +259,21 @@ class Intervals:
             self._bounds.clear()
 
     def and_also(self, others: Intervals) -> Intervals | None:
-        """Return what is known together with others; None if they contradict each other."""
-        both = self.copy()
+        """Return these intervals and other ones; None if they contradict each other."""
+        combined = self.copy()
         for key, interval in others.intervals.items():
-            if not both.assume(key, interval):
+            if not combined.assume(key, interval):
                 return None
-        return both
+        return combined
 
     def imply(self, others: Intervals) -> bool:
-        """Whether all others follow from these."""
+        """Whether all of `others` follow from these."""
         return all(
             interval.contains(self.bounds(key)) for key, interval in others.intervals.items()
         )
 
     def replace(self, replaced_by: Callable[[Polynomial], Polynomial]) -> Intervals:
-        """Return what is known of replaced polynomials."""
+        """Return the intervals with each polynomial replaced by another one."""
         intervals = Intervals()
         for key, interval in self.intervals.items():
             intervals.assume(replaced_by(key), interval)

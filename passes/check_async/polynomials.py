@@ -1,23 +1,26 @@
-"""Polynomials over unknown integers of a kernel: pipeline indices, loop bounds and starts of subtiles."""
+"""Polynomials over unknown integers of a kernel: pipeline indices, loop bounds and starts of subtiles.
+
+Each computation has one symbol, so that polynomials can be compared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property, lru_cache
 from math import prod
 from typing import TypeAlias
 
-from ...bindings.irtypes import Value
+from ...bindings.irtypes import Op, Value
 from ...ir.op_address import OpIdentity
 
-#: What a symbol can change with: a loop, a partition, a value, or a symbol that has a name.
+#: What a symbol can vary with: a loop, a partition, a value, or a named symbol.
 Variable: TypeAlias = OpIdentity | Value | str
 
 
 class Divergence(IntEnum):
-    """The threads of a cluster between which an integer may differ; each member includes those before.
+    """The threads of a cluster between which an integer may differ; each member includes earlier ones.
 
     An integer with `BETWEEN_CTAS`, for example, is the same for all threads of one CTA.
     """
@@ -32,18 +35,18 @@ class Symbol:
     Attributes:
         number: identifies it, and orders symbols.
         name: the op that computes it from `operands`; empty if it is not computed from any.
-        more: the attributes and the type of that op.
-        operands: what it is computed from.
-        varies: the loops, partitions and values with which it may change from one use to another.
+        signature: the attributes and the result type of that op.
+        operands: the operands of that op.
+        varies: the loops, partitions and values with which it may vary from one use to another.
         divergence: the threads between which it may differ.
         lower_bound: it is not below this; None if not known.
         same_in_pair: whether threads of the same number have the same value in both CTAs of a pair.
-        same_in_cluster: whether they have in all CTAs of a cluster.
+        same_in_cluster: whether they have the same value in all CTAs of a cluster.
     """
 
     number: int
     name: str
-    more: str
+    signature: str
     operands: tuple[Polynomial, ...]
     varies: frozenset[Variable]
     divergence: Divergence
@@ -53,7 +56,7 @@ class Symbol:
 
     @cached_property
     def polynomial(self) -> Polynomial:
-        """The polynomial that is the symbol."""
+        """The symbol as a polynomial."""
         return Polynomial((((self,), 1),))
 
 
@@ -84,10 +87,10 @@ class Polynomial:
 
     def _plus(self, added: int) -> Polynomial:
         """Return the sum with a constant, whose term comes first."""
-        constant, rest = added, self.terms
-        if rest and not rest[0][0]:
-            constant, rest = added + rest[0][1], rest[1:]
-        return Polynomial((((), constant), *rest) if constant else rest)
+        constant, terms = added, self.terms
+        if terms and not terms[0][0]:
+            constant, terms = added + terms[0][1], terms[1:]
+        return Polynomial((((), constant), *terms) if constant else terms)
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         if (factor := other.constant) is not None:
@@ -129,18 +132,18 @@ class Polynomial:
 
     @property
     def symbol(self) -> Symbol | None:
-        """The symbol that the polynomial is equal to; None if it is not one symbol."""
+        """The symbol that the polynomial consists of; None if it is not one symbol."""
         if len(self.terms) == 1 and len(self.terms[0][0]) == 1 and self.terms[0][1] == 1:
             return self.terms[0][0][0]
         return None
 
     @cached_property
     def varies(self) -> frozenset[Variable]:
-        """The loops, partitions and values with which it may change; see `Symbol`."""
+        """The loops, partitions and values with which it may vary; see `Symbol`."""
         return frozenset().union(*(symbol.varies for symbol in self.symbols))
 
     def depends_on(self, symbol: Symbol) -> bool:
-        """Whether a symbol is in it, or it may change with the same loops, partitions or values."""
+        """Whether a symbol is in it, or both may vary with the same loop, partition or value."""
         return symbol in self.symbols or bool(symbol.varies & self.varies)
 
     @property
@@ -173,41 +176,42 @@ class Polynomial:
         return _highest(x.lower_bound for x in self._without_a_minimum()) if subtracted else total
 
     def _without_a_minimum(self) -> Iterator[Polynomial]:
-        """Yield polynomials that are not above this one, with an operand for a subtracted minimum."""
-        for place, (symbols, coefficient) in enumerate(self.terms):
+        """Yield polynomials p <= this one, in which an operand replaces a subtracted minimum."""
+        for position, (symbols, coefficient) in enumerate(self.terms):
             if coefficient < 0 and len(symbols) == 1 and symbols[0].name in MINIMA:
-                rest = Polynomial(self.terms[:place] + self.terms[place + 1 :])
+                other_terms = Polynomial(self.terms[:position] + self.terms[position + 1 :])
                 for operand in symbols[0].operands:
                     if _is_above(operand, symbols[0]):
-                        yield rest + operand * number(coefficient)
+                        yield other_terms + operand * number(coefficient)
 
     @cached_property
     def normal(self) -> tuple[Polynomial, int, int]:
         """(key, sign, constant), with the polynomial = sign * key + constant: the key has no constant
         term, and its first coefficient is positive."""
         constant = sum(x for symbols, x in self.terms if not symbols)
-        rest = Polynomial(tuple(term for term in self.terms if term[0]))
-        if rest.terms and rest.terms[0][1] < 0:
-            return rest * number(-1), -1, constant
-        return rest, 1, constant
+        nonconstant = Polynomial(tuple(term for term in self.terms if term[0]))
+        if nonconstant.terms and nonconstant.terms[0][1] < 0:
+            return nonconstant * number(-1), -1, constant
+        return nonconstant, 1, constant
 
-    def divided(self, by: int) -> tuple[Polynomial, int | None]:
+    def divide(self, by: int) -> tuple[Polynomial, int | None]:
         """Return (q, r) with the polynomial = q * by + r and 0 <= r < by; r is None if not known."""
-        whole = Polynomial(tuple((symbols, x // by) for symbols, x in self.terms if x // by))
-        rest = self - whole * number(by)
-        return whole, rest.constant
+        quotient = Polynomial(tuple((symbols, x // by) for symbols, x in self.terms if x // by))
+        remainder = self - quotient * number(by)
+        return quotient, remainder.constant
 
     def split(self, symbol: Symbol) -> tuple[int, Polynomial] | None:
         """Return (a, b) with the polynomial = a * symbol + b and a constant a; None if not possible."""
         if not self.depends_on(symbol):
             return 0, self
-        rest = Polynomial(tuple(term for term in self.terms if term[0] != (symbol,)))
+        remainder = Polynomial(tuple(term for term in self.terms if term[0] != (symbol,)))
         factor = sum(x for symbols, x in self.terms if symbols == (symbol,))
-        return None if symbol.varies & rest.varies else (factor, rest)
+        return None if symbol.varies & remainder.varies else (factor, remainder)
 
 
 def _is_above(operand: Polynomial, minimum: Symbol) -> bool:
-    """Whether an operand of a minimum is not below it; a negative one of an unsigned minimum is."""
+    """Whether an operand of a minimum is at least the minimum: not so for a negative one of an unsigned
+    minimum."""
     bound = operand.lower_bound
     return minimum.name == "arith.minsi" or (bound is not None and bound >= 0)
 
@@ -232,7 +236,138 @@ def _sum(terms: Iterable[Term]) -> Polynomial:
     added: dict[tuple[Symbol, ...], int] = {}
     for symbols, coefficient in terms:
         added[symbols] = added.get(symbols, 0) + coefficient
-    left = [(symbols, coefficient) for symbols, coefficient in added.items() if coefficient]
-    if len(left) > 1:
-        left.sort(key=lambda term: [s.number for s in term[0]])
-    return Polynomial(tuple(left))
+    nonzero = [(symbols, coefficient) for symbols, coefficient in added.items() if coefficient]
+    if len(nonzero) > 1:
+        nonzero.sort(key=lambda term: [s.number for s in term[0]])
+    return Polynomial(tuple(nonzero))
+
+
+class SymbolTable:
+    """The symbols of a function's values, by their keys."""
+
+    def __init__(self) -> None:
+        self._symbols: dict[tuple, Symbol] = {}
+        self._keys: list[tuple] = []
+
+    def find(self, key: tuple) -> Symbol | None:
+        """Return the symbol of a key; None if there is none yet."""
+        return self._symbols.get(key)
+
+    def key_of(self, symbol: Symbol) -> tuple:
+        """Return the key of a symbol."""
+        return self._keys[symbol.number]
+
+    def symbol(
+        self,
+        key: tuple,
+        operands: tuple[Polynomial, ...] = (),
+        divergence: Divergence = Divergence.NONE,
+        lower_bound: int | None = None,
+        by: Variable | None = None,
+        within: Op | None = None,
+        same_in_pair: bool = False,
+        same_in_cluster: bool = False,
+        bound: Symbol | None = None,
+    ) -> Symbol:
+        """Return the symbol of a key.
+
+        Args:
+            key: identifies it; with operands, it begins with the op's name and signature.
+            operands: what it is computed from.
+            divergence: the threads between which it may differ.
+            lower_bound: it is not below this.
+            by: a loop, partition or value with which it varies.
+            within: it varies with the loops around this op.
+            same_in_pair: whether it is known to be the same in both CTAs of a pair.
+            same_in_cluster: whether it is known to be the same in all CTAs of a cluster.
+            bound: a bound symbol of the operands, with which it does not vary: the iteration of a sum.
+        """
+        if key not in self._symbols:
+            varies = frozenset(() if by is None else (by,)).union(*(x.varies for x in operands))
+            if within is not None:
+                varies |= frozenset(_loops_around(within))
+            if bound is not None:
+                varies -= bound.varies
+            name, signature = key[:2] if operands else ("", "")
+            new = len(self._symbols)
+            self._keys.append(key)
+            in_pair = bool(operands) and all(x.same_in_pair for x in operands)
+            in_cluster = bool(operands) and all(x.same_in_cluster for x in operands)
+            self._symbols[key] = Symbol(
+                new,
+                name,
+                signature,
+                operands,
+                varies,
+                divergence,
+                lower_bound,
+                same_in_pair or in_pair or divergence is Divergence.NONE,
+                same_in_cluster or in_cluster or divergence is Divergence.NONE,
+            )
+        return self._symbols[key]
+
+    def unknown(
+        self,
+        value: Hashable,
+        within: Op | None,
+        divergence: Divergence = Divergence.BETWEEN_THREADS,
+    ) -> Symbol:
+        """Return the symbol of a value of which nothing else is known."""
+        return self.symbol(("value", value), divergence=divergence, within=within)
+
+
+def _loops_around(op: Op | None) -> list[OpIdentity]:
+    """Return the loops around an op, and the op itself if it is a loop."""
+    loops = []
+    while op is not None and op.name != "builtin.module":
+        if op.name == "scf.for":
+            loops.append(OpIdentity.of(op))
+        op = op.parent.operation if op.parent is not None else None
+    return loops
+
+
+#: Returns the result of an op by its name, its signature, and its operands.
+Compute = Callable[[str, str, tuple[Polynomial, ...]], Polynomial]
+
+
+class Substitution:
+    """The replacement of a symbol.
+
+    Symbols share operands, so the paths to one of them can be exponentially many: each symbol's result is
+    computed once.
+
+    Args:
+        symbol: the symbol that is replaced.
+        by: what replaces it.
+        compute: returns the result of an op with replaced operands.
+    """
+
+    def __init__(self, symbol: Symbol, by: Polynomial, compute: Compute) -> None:
+        self._symbol, self._compute = symbol, compute
+        self._results: dict[Symbol, Polynomial | None] = {symbol: by}
+
+    def apply(self, polynomial: Polynomial) -> Polynomial | None:
+        """Return a polynomial with the symbol replaced; None if the result is not known."""
+        if not polynomial.depends_on(self._symbol):
+            return polynomial
+        result = Polynomial()
+        for symbols, coefficient in polynomial.terms:
+            product = number(coefficient)
+            for symbol in symbols:
+                if symbol not in self._results:
+                    self._results[symbol] = self._of_symbol(symbol)
+                factor = self._results[symbol]
+                if factor is None:
+                    return None
+                product = product * factor
+            result = result + product
+        return result
+
+    def _of_symbol(self, symbol: Symbol) -> Polynomial | None:
+        if not self._symbol.varies & symbol.varies:
+            return variable(symbol)
+        results = [self.apply(operand) for operand in symbol.operands]
+        operands = tuple(operand for operand in results if operand is not None)
+        if not symbol.name or len(operands) < len(results):
+            return None
+        return self._compute(symbol.name, symbol.signature, operands)

@@ -1,13 +1,17 @@
 """`smem-insert-sync`: inserts what puts accesses of tiles in the order of the program."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
+from ...bindings.diagnostics import remark
 from ...bindings.irtypes import Module, Op
 from ...ir.kernel import functions_of
+from ...ir.walk import walk
 from ..driver.base import Pass, option
+from ..order.report import label
 from .accumulators import put_in_flight
-from .explain import explain
-from .inserted import Registry
+from .inserted import InsertedOp, InsertedOps
 from .insertion import Insertion
 from .minimize import minimize
 
@@ -34,7 +38,7 @@ class InsertSync(Pass):
                 explain(function, inserted)
 
 
-def insert(function: Op) -> Registry:
+def insert(function: Op) -> InsertedOps:
     """Put the accesses of a function in the order of its ops; return the ops that were inserted.
 
     Raises:
@@ -49,3 +53,28 @@ def insert(function: Op) -> Registry:
         minimize(insertion)
     insertion.inserted.questions = insertion.questions
     return insertion.inserted
+
+
+def explain(function: Op, inserted: InsertedOps) -> None:
+    """Emit a remark for each op that was inserted into a function, in program order. Its location is
+    that of the op before which it was inserted."""
+    positions = {op.operation: i for i, op in enumerate(walk(function))}
+    for inserted_op in sorted(
+        inserted, key=lambda inserted_op: positions[inserted_op.op.operation]
+    ):
+        remark(inserted_op.op.location, f"inserted {_name(inserted_op)}: {_reason(inserted_op)}")
+
+
+def _name(inserted_op: InsertedOp) -> str:
+    kind = inserted_op.kind._replace(elected=False, pending=None)
+    pending = "" if inserted_op.pending is None else f" with pending = {inserted_op.pending}"
+    return f"{kind}{pending}"
+
+
+def _reason(inserted_op: InsertedOp) -> str:
+    if inserted_op.reader is not None:
+        return f"the {label(inserted_op.reader)} reads the accumulator"
+    pairs = {(order.earlier, order.op): None for order in inserted_op.orders}
+    (earlier, later), *other_pairs = pairs
+    more = f", and {len(other_pairs)} more" if other_pairs else ""
+    return f"the {label(earlier)} is over before the {label(later)}{more}"

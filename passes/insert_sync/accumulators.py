@@ -1,4 +1,4 @@
-"""Accumulators of mma are in flight until something reads them, and so are those that loops carry."""
+"""Put accumulators of mma in flight until an op reads them, also those that loops carry."""
 
 from __future__ import annotations
 
@@ -14,60 +14,67 @@ from ...dialect.ops.wait import mma_after
 from ...dialect.types import FragmentType, is_accumulator, is_in_flight, with_state
 from ...ir.walk import walk
 from ..order.needs import Need
-from .inserted import Inserted
-from .places import ancestor_in, is_argument, ops_of
+from .inserted import InsertedOp
+from .insertion_points import ancestor_in, is_argument, ops_of
 
 
 @dataclass(frozen=True)
-class _Carried:
-    """An accumulator that a loop carries: the loop, and its position among what the loop carries."""
+class _CarriedAccumulator:
+    """An accumulator that a loop carries.
+
+    Attributes:
+        loop: the loop.
+        position: its position among the carried values.
+    """
 
     loop: Op
     position: int
 
     @property
     def initial(self) -> Value:
-        """What it is in the first iteration."""
+        """Its value in the first iteration."""
         return self.loop.operands[3 + self.position]
 
     @property
     def argument(self) -> Value:
-        """What it is within an iteration."""
+        """Its value within an iteration."""
         return self.loop.regions[0].blocks[0].arguments[1 + self.position]
 
     @property
-    def yielded(self) -> Value:
-        """What it is in the next iteration."""
+    def next_value(self) -> Value:
+        """Its value in the next iteration."""
         return ops_of(self.loop.regions[0].blocks[0])[-1].operands[self.position]
 
     @property
     def result(self) -> Value:
-        """What it is after the loop."""
+        """Its value after the loop."""
         return self.loop.results[self.position]
 
 
-def put_in_flight(function: Op) -> list[Inserted]:
-    """Give mma that result in readable accumulators results in flight, and insert what waits for these.
+def put_in_flight(function: Op) -> list[InsertedOp]:
+    """Put the results of mma in flight, and insert the waits by which they become readable.
 
     Returns:
         The waits.
     """
-    made = [op for op in walk(function, TileMma) if not is_in_flight(op.result.type)]
-    if not made:
+    mmas = [op for op in walk(function, TileMma) if not is_in_flight(op.result.type)]
+    if not mmas:
         return []
     carried = _carried_in_flight(function)
-    values = [op.result for op in made]
-    for each in carried:
-        if _is_fill(each.initial):
-            each.loop.operands[3 + each.position] = _fill_in_flight(each.initial)
-        if _is_fill(each.yielded):
-            end = ops_of(each.loop.regions[0].blocks[0])[-1]
-            end.operands[each.position] = _fill_in_flight(each.yielded)
-        values += [each.argument, each.result]
+    values = [op.result for op in mmas]
+    for accumulator in carried:
+        if _is_fill(accumulator.initial):
+            accumulator.loop.operands[3 + accumulator.position] = _fill_in_flight(
+                accumulator.initial
+            )
+        if _is_fill(accumulator.next_value):
+            end = ops_of(accumulator.loop.regions[0].blocks[0])[-1]
+            end.operands[accumulator.position] = _fill_in_flight(accumulator.next_value)
+        values += [accumulator.argument, accumulator.result]
     for value in values:
         _put_in_flight(value)
     waits = []
-    for value in [op.result for op in made] + [each.result for each in carried]:
+    for value in [op.result for op in mmas] + [accumulator.result for accumulator in carried]:
         reader = _first_reader(value, carried)
         if reader is not None:
             waits.append(_wait_before(reader, value))
@@ -81,61 +88,70 @@ def _put_in_flight(value: Value) -> None:
             use.owner.result.set_type(value.type)
 
 
-def _wait_before(reader: Op, value: Value) -> Inserted:
+def _wait_before(reader: Op, value: Value) -> InsertedOp:
     """Insert the wait by which an accumulator becomes readable for an op and all later ones."""
     uses = [(use.owner, use.operand_number) for use in value.uses]
     with ir.InsertionPoint(reader), reader.location:
         readable = with_state(value.type, False)
-        made = create(WaitOp, [value], [readable], pending=mma_after(value, reader))
+        wait = create(WaitOp, [value], [readable], pending=mma_after(value, reader))
     for owner, number in uses:
-        owner.operands[number] = made.result
+        owner.operands[number] = wait.result
         if isinstance(owner, ScaleDOp):
-            owner.result.set_type(made.result.type)
-    return Inserted(made.operation, Need(WaitOp, 0), reader=reader)
+            owner.result.set_type(wait.result.type)
+    return InsertedOp(wait.operation, Need(WaitOp, 0), reader=reader)
 
 
 # Which accumulators can stay in flight.
 
 
-def _carried_in_flight(function: Op) -> list[_Carried]:
-    """Return the accumulators that loops can carry in flight: mma alone add to them."""
+def _carried_in_flight(function: Op) -> list[_CarriedAccumulator]:
+    """Return the accumulators that loops can carry in flight: only mma use them in the loop."""
     possible = [
-        _Carried(op.operation, position)
+        _CarriedAccumulator(op.operation, position)
         for op in walk(function, "scf.for")
         for position, result in enumerate(op.results)
         if _is_readable_accumulator(result)
     ]
     while True:
-        kept = [each for each in possible if _stays_in_flight(each, possible)]
-        if len(kept) == len(possible):
-            return kept
-        possible = kept
+        staying = [
+            accumulator for accumulator in possible if _stays_in_flight(accumulator, possible)
+        ]
+        if len(staying) == len(possible):
+            return staying
+        possible = staying
 
 
-def _stays_in_flight(each: _Carried, carried: list[_Carried]) -> bool:
-    loops = (_Carried(x.owner.operation, x.result_number) for x in _results(each.yielded))
-    added = isinstance(_maker(each.yielded), TileMma) or any(loop in carried for loop in loops)
+def _stays_in_flight(accumulator: _CarriedAccumulator, carried: list[_CarriedAccumulator]) -> bool:
+    loops = (
+        _CarriedAccumulator(x.owner.operation, x.result_number)
+        for x in _results(accumulator.next_value)
+    )
+    added = isinstance(_maker(accumulator.next_value), TileMma) or any(
+        loop in carried for loop in loops
+    )
     return (
         added
-        and _can_be_in_flight(each.initial, carried)
-        and _first_reader(each.argument, carried) is None
-        and _first_reader(each.yielded, carried) is None
+        and _can_be_in_flight(accumulator.initial, carried)
+        and _first_reader(accumulator.argument, carried) is None
+        and _first_reader(accumulator.next_value, carried) is None
     )
 
 
-def _can_be_in_flight(value: Value, carried: list[_Carried]) -> bool:
-    """Whether a loop that begins with an accumulator can carry it in flight."""
+def _can_be_in_flight(value: Value, carried: list[_CarriedAccumulator]) -> bool:
+    """Whether a loop can carry an accumulator in flight that has this initial value."""
     if _is_fill(value):
         return True
     if is_argument(value):
-        known = any(value == each.argument for each in carried)
+        is_possible = any(value == accumulator.argument for accumulator in carried)
     else:
-        known = isinstance(_maker(value), TileMma) or any(value == each.result for each in carried)
-    known = known or is_in_flight(value.type)
-    return known and _first_reader(value, carried) is None
+        is_possible = isinstance(_maker(value), TileMma) or any(
+            value == accumulator.result for accumulator in carried
+        )
+    is_possible = is_possible or is_in_flight(value.type)
+    return is_possible and _first_reader(value, carried) is None
 
 
-def _first_reader(value: Value, carried: list[_Carried]) -> Op | None:
+def _first_reader(value: Value, carried: list[_CarriedAccumulator]) -> Op | None:
     """Return the first op for which an accumulator must be readable; None if no op reads it.
 
     The registers of an accumulator in flight cannot be copied, so if it has several uses, all read it.
@@ -144,30 +160,33 @@ def _first_reader(value: Value, carried: list[_Carried]) -> Op | None:
     if len(uses) <= 1 and all(_keeps_in_flight(u.owner, u.operand_number, carried) for u in uses):
         return None
     block = value.owner if is_argument(value) else value.owner.operation.block
-    users = {each: None for use in uses if (each := ancestor_in(block, use.owner)) is not None}
+    users = {user: None for use in uses if (user := ancestor_in(block, use.owner)) is not None}
     return next((op for op in ops_of(block) if op in users), None)
 
 
-def _keeps_in_flight(user: Op, operand: int, carried: list[_Carried]) -> bool:
-    """Whether an op takes an accumulator that is in flight."""
+def _keeps_in_flight(user: Op, operand: int, carried: list[_CarriedAccumulator]) -> bool:
+    """Whether an op accepts an accumulator in flight as an operand."""
     if isinstance(user, ScaleDOp | WaitOp):
         return True
     if isinstance(user, AnyMma):
         return operand == len(user.operands) - 1
     op = user.operation
     if op.name == "scf.for" and operand >= 3:
-        taken = op.results[operand - 3]
-        return is_in_flight(taken.type) or _Carried(op, operand - 3) in carried
+        carrier = op.results[operand - 3]
+        return is_in_flight(carrier.type) or _CarriedAccumulator(op, operand - 3) in carried
     if op.name == "scf.yield" and op.parent.operation.name == "scf.for":
-        taken = op.parent.operation.results[operand]
-        return is_in_flight(taken.type) or _Carried(op.parent.operation, operand) in carried
+        carrier = op.parent.operation.results[operand]
+        return (
+            is_in_flight(carrier.type)
+            or _CarriedAccumulator(op.parent.operation, operand) in carried
+        )
     return False
 
 
 def _maker(value: Value) -> SmemOp | None:
-    """Return the op of the dialect that makes a value; None if there is none."""
-    made = None if is_argument(value) else value.owner.opview
-    return made if isinstance(made, SmemOp) else None
+    """Return the op of the dialect that defines a value; None if there is none."""
+    op = None if is_argument(value) else value.owner.opview
+    return op if isinstance(op, SmemOp) else None
 
 
 def _results(value: Value) -> Iterator[Value]:
@@ -186,7 +205,7 @@ def _is_fill(value: Value) -> bool:
 
 
 def _fill_in_flight(value: Value) -> Value:
-    """Return the same fill as an accumulator in flight: a new one, if the other is also read."""
+    """Return the result of an `smem.fill` in flight: that of a new one if the fill has other uses."""
     fill = value.owner
     if len(list(value.uses)) == 1:
         value.set_type(with_state(value.type, True))

@@ -1,4 +1,4 @@
-"""Ops that were inserted, and how they are taken out again."""
+"""Inserted ops: how they are built and erased, and why they are there."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ...dialect.ops import (
 from ...dialect.types import is_in_flight
 from ...ir.barriers import is_cta_barrier
 from ...ir.op_address import op_address
-from ..order.needs import RANKS, Need, Unordered
-from .places import Place
+from ..order.needs import SYNC_ORDER, Need, Unordered
+from .insertion_points import InsertionPoint
 
 #: The ops that close a group of asynchronous copies, and the barriers.
 COMMITS = (CopyCommitOp, TmaCommitOp)
@@ -29,13 +29,13 @@ BARRIERS = (None, WarpgroupBarrierOp)
 
 
 @dataclass(eq=False)
-class Inserted:
-    """An op that was inserted.
+class InsertedOp:
+    """An inserted op.
 
     Attributes:
-        op: the op; of a wait within an `smem.elect` of its own, the wait.
-        kind: what it is.
-        orders: the accesses that it was inserted for.
+        op: the op; for a wait with an inserted `smem.elect` around it, the wait.
+        kind: the need that it meets.
+        orders: the pairs of accesses that it was inserted for.
         reader: for the wait by which an accumulator becomes readable, the first op that reads it.
     """
 
@@ -56,7 +56,7 @@ class Inserted:
 
     @property
     def pending(self) -> int | None:
-        """How many of the latest groups it leaves pending, if it is a wait."""
+        """How many of the latest groups a wait leaves pending; None for other ops."""
         if self.kind.pending is None:
             return None
         return ir.IntegerAttr(self.op.attributes["pending"]).value
@@ -66,97 +66,96 @@ class Inserted:
         self.op.attributes["pending"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), groups)
 
     def erase(self) -> None:
-        """Take the op out for good."""
+        """Erase the op."""
         if len(self.op.results):
             self.op.results[0].replace_all_uses_with(self.op.operands[0])
         self.whole.erase()
 
 
-class Registry:
-    """The ops that were inserted, in the order in which they were.
+class InsertedOps:
+    """The inserted ops, in the order of their insertion.
 
     Args:
-        readers: the first of them.
+        readers: the first ones: the waits by which accumulators became readable.
 
     Attributes:
         questions: how often accesses were followed for them.
     """
 
-    def __init__(self, readers: list[Inserted]) -> None:
+    def __init__(self, readers: list[InsertedOp]) -> None:
         self.questions = 0
-        self._all: list[Inserted] = []
-        self._by_op: dict[int, Inserted] = {}
-        for each in readers:
-            self.append(each)
+        self._all: list[InsertedOp] = []
+        self._by_op: dict[int, InsertedOp] = {}
+        for reader in readers:
+            self.append(reader)
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def __iter__(self) -> Iterator[Inserted]:
+    def __iter__(self) -> Iterator[InsertedOp]:
         return iter(self._all)
 
-    def of(self, op: Op) -> Inserted | None:
-        """Return what an op, or the `smem.elect` that was inserted around one, is; None if it was not
-        inserted."""
+    def find(self, op: Op) -> InsertedOp | None:
+        """Return the inserted op that an op, or an inserted `smem.elect`, is; None if there is none."""
         return self._by_op.get(op_address(op))
 
-    def append(self, each: Inserted) -> None:
+    def append(self, inserted: InsertedOp) -> None:
         """Add an op."""
-        self._all.append(each)
-        self._by_op[op_address(each.whole)] = each
+        self._all.append(inserted)
+        self._by_op[op_address(inserted.whole)] = inserted
 
-    def remove(self, each: Inserted) -> None:
-        """Take out an op, while it still is."""
-        self._all.remove(each)
-        del self._by_op[op_address(each.whole)]
+    def remove(self, inserted: InsertedOp) -> None:
+        """Remove an op before it is erased."""
+        self._all.remove(inserted)
+        del self._by_op[op_address(inserted.whole)]
 
-    def since(self, count: int) -> list[Inserted]:
-        """Return the ops but for the first `count`."""
+    def since(self, count: int) -> list[InsertedOp]:
+        """Return the ops after the first `count`."""
         return self._all[count:]
 
 
 def build(
-    need: Need, place: Place, value: Value | None = None, elected_as: ElectOp | None = None
-) -> Inserted:
-    """Insert an op that is needed.
+    need: Need, point: InsertionPoint, value: Value | None = None, elected_as: ElectOp | None = None
+) -> InsertedOp:
+    """Insert an op that meets a need.
 
     Args:
-        need: what is needed; a wait leaves as many groups pending as that says.
-        place: where.
+        need: the need; a wait leaves `need.pending` groups pending.
+        point: where.
         value: for `smem.wait`, the accumulator in flight.
-        elected_as: for a wait in an `smem.elect` of its own, one with the same threads.
+        elected_as: for a wait in a new `smem.elect`, one with the same threads.
     """
     need = need._replace(elected=elected_as is not None)
-    with place.insertion_point, place.op.location:
+    with point.ir_point, point.op.location:
         if need.op is None:
-            return Inserted(gpu.barrier().operation, need)
+            return InsertedOp(gpu.barrier().operation, need)
         if need.op is WaitOp:
             assert value is not None
-            return Inserted(_wait(value, need), need)
+            return InsertedOp(_wait(value, need), need)
         warpgroups = need.warpgroups if need.warpgroups > 1 else None
         attributes = {"pending": need.pending, "read": need.read, "warpgroups": warpgroups}
         if elected_as is None:
-            return Inserted(create(need.op, **attributes).operation, need)
+            return InsertedOp(create(need.op, **attributes).operation, need)
         scope, warp = elected_as.scope.value, elected_as.warp or None
-        made = create(ElectOp, regions=1, scope=scope, warp=warp)
-        with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
-            return Inserted(create(need.op, **attributes).operation, need)
+        elect = create(ElectOp, regions=1, scope=scope, warp=warp)
+        with ir.InsertionPoint(ir.Block.create_at_start(elect.regions[0], [])):
+            return InsertedOp(create(need.op, **attributes).operation, need)
 
 
 def _wait(value: Value, need: Need) -> Op:
-    """Wait for mma between the op that makes an accumulator in flight and its use."""
+    """Insert a wait for mma between the definition of an accumulator in flight and its use."""
     uses = [(use.owner, use.operand_number) for use in value.uses]
-    made = create(WaitOp, [value], [value.type], pending=need.pending)
+    wait = create(WaitOp, [value], [value.type], pending=need.pending)
     for owner, number in uses:
-        owner.operands[number] = made.result
-    return made.operation
+        owner.operands[number] = wait.result
+    return wait.operation
 
 
 def kind_of(op: Op) -> type[SmemOp] | str | None:
-    """Return the key in `RANKS` of an op that orders accesses; "" of another op."""
+    """Return the key in `SYNC_ORDER` of an op that orders accesses; "" for other ops."""
     if is_cta_barrier(op):
         return None
-    return type(op.opview) if type(op.opview) in RANKS else ""
+    return type(op.opview) if type(op.opview) in SYNC_ORDER else ""
 
 
 def is_barrier(op: Op) -> bool:
@@ -165,7 +164,7 @@ def is_barrier(op: Op) -> bool:
 
 
 def provides(op: Op, need: Need) -> bool:
-    """Whether an op is what is needed, but for how much it leaves pending."""
+    """Whether an op meets a need, whatever it leaves pending."""
     if need.op in BARRIERS and is_cta_barrier(op):
         return True
     view = op.opview

@@ -1,48 +1,52 @@
-"""Inserts what puts accesses in order, one pair of accesses after the other."""
+"""Insert the missing ops between unordered accesses, one pair of accesses after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
 
-from ...bindings.irtypes import Op
+from ...bindings.irtypes import Op, Value
 from ...dialect.effects import Completion
-from ...dialect.ops import (
-    AllocOp,
-    FenceOp,
-    TmaWaitOp,
-    ViewOp,
-    WaitOp,
-    WarpgroupBarrierOp,
-)
+from ...dialect.op import SmemOp
+from ...dialect.ops import AllocOp, FenceOp, TmaWaitOp, ViewOp, WaitOp, WarpgroupBarrierOp
+from ...dialect.ops.wait import mma_after
 from ...dialect.smem import Smem
 from ...dialect.types import shape_of
 from ...ir.errors import OpError
 from ...ir.walk import gather
 from ..order.function_ops import FunctionOps, following, preceding
-from ..order.global_memory import GlobalMemory
-from ..order.needs import CTA_BARRIER, Need, Unordered
+from ..order.global_memory import GlobalArrays
+from ..order.hazards import Origin
+from ..order.needs import CTA_BARRIER, SYNC_ORDER, Need, Unordered
 from .edits import Edits
-from .groups import end_of_copies
-from .inserted import BARRIERS, COMMITS, Inserted, Registry, build, is_barrier, provides
-from .places import (
-    Place,
+from .inserted import (
+    BARRIERS,
+    COMMITS,
+    InsertedOp,
+    InsertedOps,
+    build,
+    is_barrier,
+    kind_of,
+    provides,
+)
+from .insertion_points import (
+    InsertionPoint,
     ancestor_in,
     elect_around,
     end_of,
+    end_of_copies,
     end_of_threads,
     entry_at,
     gap_between,
     loops_around,
+    outermost_closed_op,
     outwards,
     share_elect,
     user_in,
-    whole_warpgroups,
 )
-from .proof import REFUSED, WholeFunction, proof_of
-from .trial import Trial
+from .prover import REFUSED, Prover, WholeFunctionProver, prover_of
 
-#: What completes accesses in groups.
+#: The completions by groups.
 _GROUPS = (Completion.CP_ASYNC_GROUP, Completion.BULK_GROUP, Completion.WGMMA_GROUP)
 
 #: The most groups that are told apart.
@@ -66,14 +70,14 @@ class Insertion:
         OpError: if the function breaks a rule that no order of accesses mends.
     """
 
-    def __init__(self, function: Op, readers: list[Inserted]) -> None:
+    def __init__(self, function: Op, readers: list[InsertedOp]) -> None:
         self._function = function
-        self._global_memory = GlobalMemory(function)
+        self._global_memory = GlobalArrays(function)
         self.furthest = _furthest(function)
-        self.inserted = Registry(readers)
+        self.inserted = InsertedOps(readers)
         self._ops = FunctionOps(function)
-        self.proof = proof_of(function, self._ops, self.furthest, self._global_memory)
-        self.edits = Edits(self._ops, self.proof)
+        self.prover = prover_of(function, self._ops, self.furthest, self._global_memory)
+        self.edits = Edits(self._ops, self.prover)
         self._questions_before = 0
         #: What was not known once all that is missing between two accesses was there.
         self._unknown: tuple[Op, str] | None = None
@@ -84,7 +88,7 @@ class Insertion:
         Raises:
             OpError: if it is not known how an access is put in order.
         """
-        while (unordered := self.proof.first()) is not None:
+        while (unordered := self.prover.first()) is not None:
             commit = next((need for need in unordered.needs if need.op in COMMITS), None)
             if commit is not None:
                 self._commit(unordered, commit)
@@ -94,16 +98,16 @@ class Insertion:
     @property
     def questions(self) -> int:
         """How often accesses were followed."""
-        return self._questions_before + self.proof.questions
+        return self._questions_before + self.prover.questions
 
     def check_whole(self) -> bool:
         """Ask about the function as a whole from now on; return whether it is proven."""
-        if isinstance(self.proof, WholeFunction):
+        if isinstance(self.prover, WholeFunctionProver):
             return True
-        self._questions_before = self.proof.questions
-        self.proof = WholeFunction(self._function, self.furthest, self._global_memory)
-        self.edits.proof = self.proof
-        return self.proof.are_in_order([])
+        self._questions_before = self.prover.questions
+        self.prover = WholeFunctionProver(self._function, self.furthest, self._global_memory)
+        self.edits.prover = self.prover
+        return self.prover.are_in_order([])
 
     def _commit(self, unordered: Unordered, need: Need) -> None:
         """Close the group of a copy.
@@ -111,14 +115,16 @@ class Insertion:
         Raises:
             OpError: if it is closed already, but not on every path.
         """
-        place = Place(end_of_copies(unordered.earlier, unordered.op, self._ops), is_after=True)
-        following = self._ops.after(place.op)
+        point = InsertionPoint(
+            end_of_copies(unordered.earlier, unordered.op, self._ops), is_after=True
+        )
+        following = self._ops.after(point.op)
         if following is not None and provides(following, need):
             raise OpError(unordered.op, f"{REFUSED}: {unordered.message}")
-        made = build(need, place)
-        self.edits.add(made.op, place)
-        self.inserted.append(made)
-        made.orders.append(unordered)
+        commit = build(need, point)
+        self.edits.add(commit.op, point)
+        self.inserted.append(commit)
+        commit.orders.append(unordered)
 
     def _order(self, unordered: Unordered) -> None:
         """Insert what is missing between two accesses.
@@ -127,44 +133,44 @@ class Insertion:
             OpError: if nothing that can be inserted puts them in order.
         """
         self._unknown = None
-        for needs in _ways(unordered.needs):
+        for needs in _need_variants(unordered.needs):
             way = unordered._replace(needs=needs)
-            for place in self._places(way, unordered.earlier.operation):
-                if self._try(way, place):
+            for point in self._insertion_points(way, unordered.earlier.operation):
+                if self._try(way, point):
                     return
         op, reason = self._unknown or (unordered.op, unordered.message)
         raise OpError(op, f"{REFUSED}: {reason}")
 
-    def _places(self, unordered: Unordered, earlier: Op) -> Iterator[Place]:
-        """Yield where what is missing can come, the best place first.
+    def _insertion_points(self, unordered: Unordered, earlier: Op) -> Iterator[InsertionPoint]:
+        """Yield insertion points for the missing ops, the best one first.
 
-        A barrier that is there already can order the accesses too, if what they wait for comes before
-        it: the latest one before the access, then, for loops, those after it. A fence, too, comes before
-        a barrier rather than after it: the threads that wrote execute it.
+        An existing barrier can order the accesses, too, if the waits come before it: the latest one
+        before the access, then, for loops, those after it. A fence also comes before a barrier: the
+        threads that wrote execute it.
         """
         needs = unordered.needs
         gap = self._gap(unordered, earlier)
         orders_threads = any(need.op in BARRIERS or need.op is FenceOp for need in needs)
         if orders_threads and not all(need.op in BARRIERS for need in needs):
-            yield from map(Place, self._barriers_around(gap, earlier))
+            yield from map(InsertionPoint, self._barriers_around(gap, earlier))
         yield gap
         if unordered.op.operation in outwards(earlier) and unordered.op.operation != earlier:
-            # What closes the group may come after the threads that store.
+            # The commit of the group may come after the threads that store.
             yield end_of(unordered.op.regions[0].blocks[0])
-        if any(need.op is WaitOp for need in needs) and not self.edits.in_flight.at(gap):
-            # No accumulator is in flight there; one is where the mma is.
+        if any(need.op is WaitOp for need in needs) and not self.edits.in_flight.values_at(gap):
+            # No accumulator is in flight there. At the mma, one is.
             user = user_in(earlier.block, earlier.results[0])
-            yield Place(user) if user else end_of(earlier.block)
+            yield InsertionPoint(user) if user else end_of(earlier.block)
         # In a loop around the access, there may be a wait that is not before the loop.
         if gap.op in outwards(unordered.op) and not gap.is_after:
             around = list(
-                takewhile(lambda op: op != gap.op, outwards(whole_warpgroups(unordered.op)))
+                takewhile(lambda op: op != gap.op, outwards(outermost_closed_op(unordered.op)))
             )
-            yield from (Place(op) for op in around[::-1])
+            yield from (InsertionPoint(op) for op in around[::-1])
 
-    def _barriers_around(self, gap: Place, earlier: Op) -> list[Op]:
-        """Return the barriers of a block that may be between two accesses: those before a place, the
-        latest first, then those of the next iteration of a loop, the latest first."""
+    def _barriers_around(self, gap: InsertionPoint, earlier: Op) -> list[Op]:
+        """Return the barriers of a block that may be between two accesses: those before an insertion
+        point, the latest first, then those of the next iteration of a loop, the latest first."""
         entry = entry_at(self._ops, gap)
         before = preceding(entry)
         if not loops_around(gap.op):
@@ -173,56 +179,57 @@ class Insertion:
         after = [gap.op, *following(self._ops.entry(gap.op))] if not gap.is_after else []
         return [*filter(is_barrier, [*before, *after[::-1]])]
 
-    def _gap(self, unordered: Unordered, earlier: Op) -> Place:
-        """Return the latest place that separates two accesses on every path."""
+    def _gap(self, unordered: Unordered, earlier: Op) -> InsertionPoint:
+        """Return the latest insertion point that separates two accesses on every path."""
         later = unordered.op.operation
         if later in outwards(earlier) and later.name == "scf.for":
             # The loop itself writes registers that it carries, at the end of an iteration.
             return end_of(later.regions[0].blocks[0])
         if later in outwards(earlier) and later != earlier:
-            # Something is not complete at the end of a kernel, partition or elected thread.
+            # An access is not complete at the end of a kernel, partition or elected thread.
             outer = elect_around(earlier)
             repeated = outer is not None and loops_around(outer)
             return end_of_threads(outer if repeated else earlier)
         bulk = any(need.op is TmaWaitOp for need in unordered.needs)
         if bulk and share_elect(earlier, later):
             return gap_between(earlier, later)
-        return gap_between(whole_warpgroups(earlier), whole_warpgroups(later))
+        return gap_between(outermost_closed_op(earlier), outermost_closed_op(later))
 
-    def _try(self, unordered: Unordered, place: Place) -> bool:
-        """Insert at a place what is missing between two accesses; return whether they are then in
-        order. If not, nothing is inserted."""
-        trial = Trial(self.edits, self.proof, self.inserted, unordered)
-        needs = [need for need in unordered.needs if not provides(place.op, need)]
+    def _try(self, unordered: Unordered, point: InsertionPoint) -> bool:
+        """Insert the missing ops between two accesses at a point; return whether they are then in order.
+        If not, nothing is inserted."""
+        trial = Trial(self.edits, self.prover, self.inserted, unordered)
+        needs = [need for need in unordered.needs if not provides(point.op, need)]
         # A new barrier costs less than copies or mma that no longer overlap.
         is_shared = len(needs) < len(unordered.needs)
-        while all(trial.provide(need, place) for need in needs):
-            left = None if is_shared and trial.lowers else self._left_of(unordered)
-            if left is None:
+        while all(trial.provide(need, point) for need in needs):
+            missing = None if is_shared and trial.lowers else self._missing_now(unordered)
+            if missing is None:
                 break
-            if not left:
+            if not missing:
                 trial.keep()
                 return True
-            # What is there may count no longer: after a fence, another barrier is needed.
-            needs = [need for need in left if not trial.has_provided(need)]
+            # An existing op may not count any more: after a fence, another barrier is needed.
+            needs = [need for need in missing if not trial.has_provided(need)]
             if not needs and not trial.lower():
                 break
         trial.undo()
         return False
 
-    def _left_of(self, unordered: Unordered) -> tuple[Need, ...] | None:
-        """Return what is missing between two accesses now; None if something else is not known."""
-        left = self.proof.missing(unordered._replace(needs=()))
-        made = [each.op for each in self.inserted] if self.proof.unknown else []
-        for op, reason in self.proof.unknown:
-            if op.operation not in made:
+    def _missing_now(self, unordered: Unordered) -> tuple[Need, ...] | None:
+        """Return the ops that are missing between two accesses now; None if something else is not
+        known."""
+        remaining = self.prover.missing(unordered._replace(needs=()))
+        inserted_ops = [inserted.op for inserted in self.inserted] if self.prover.unknown else []
+        for op, reason in self.prover.unknown:
+            if op.operation not in inserted_ops:
                 self._unknown = op, reason
-        return None if self.proof.unknown else left.needs
+        return None if self.prover.unknown else remaining.needs
 
 
-def _ways(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:
-    """Return the ways in which two accesses can be put in order: by a barrier of the warpgroup, or of the
-    CTA where the threads of several warpgroups access the same bytes."""
+def _need_variants(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:
+    """Return the needs, and variants of them: a barrier of the CTA may replace that of the warpgroup,
+    where threads of several warpgroups access the same bytes."""
     if not needs:
         return []
     by_all = tuple(CTA_BARRIER if need.op is WarpgroupBarrierOp else need for need in needs)
@@ -237,3 +244,137 @@ def _furthest(function: Op) -> int:
     ops, allocations = gather(function, grouped, [AllocOp, ViewOp])
     stages = [shape_of(op.tile.type)[0] for op in allocations if len(shape_of(op.tile.type)) > 2]
     return min(2 + len(ops) + max(stages, default=1), _FURTHEST)
+
+
+class Trial:
+    """Ops that are inserted on trial for two accesses, and waits that leave less pending on trial.
+
+    Args:
+        edits: changes the function.
+        prover: finds the unordered accesses of the function.
+        inserted: the inserted ops; those of this trial are appended.
+        unordered: the two accesses.
+
+    Attributes:
+        lowers: whether an earlier inserted wait leaves less pending than before.
+    """
+
+    def __init__(
+        self, edits: Edits, prover: Prover, inserted: InsertedOps, unordered: Unordered
+    ) -> None:
+        self._edits = edits
+        self._prover = prover
+        self._all = inserted
+        self._count = len(inserted)
+        self._unordered = unordered
+        #: Waits that the trial changes, with what they left pending; None for those that it inserts.
+        self._before: dict[InsertedOp, int | None] = {}
+        #: Waits that have moved from where a later reader needs them, with their former points.
+        self._moved: list[tuple[Op, InsertionPoint]] = []
+        self._passing: list[list[Origin]] = []
+        #: The provided ops; for barriers of warpgroups, how many of these.
+        self._provided: dict[type[SmemOp] | None, int] = {}
+        self.lowers = False
+
+    def has_provided(self, need: Need) -> bool:
+        """Whether an op for a need was provided; a barrier of the CTA is one of a warpgroup, too."""
+        by_all = need.op is WarpgroupBarrierOp and None in self._provided
+        return by_all or self._provided.get(need.op, 0) >= need.warpgroups
+
+    def provide(self, need: Need, end: InsertionPoint) -> bool:
+        """Provide an op for a need before an insertion point; return whether that is possible.
+
+        Ops that order accesses stand together, in the order of `SYNC_ORDER`. An existing op is not
+        repeated.
+        """
+        before = self._provided.get(need.op, 0)
+        self._provided[need.op] = max(before, need.warpgroups)
+        point = end
+        for op in preceding(entry_at(self._edits.ops, end)):
+            inserted = self._all.find(op)
+            kind = kind_of(inserted.op if inserted else op)
+            if isinstance(kind, str) or SYNC_ORDER[kind] < SYNC_ORDER[need.op]:
+                break
+            if provides(inserted.op if inserted else op, need):
+                if need.pending is None:
+                    return True
+                if inserted is not None:
+                    self.lowers |= need.pending < (inserted.pending or 0)
+                    self._lower_to(inserted, need.pending)
+                    return True
+            point = InsertionPoint(op)
+        return self._insert(need, point)
+
+    def _insert(self, need: Need, point: InsertionPoint) -> bool:
+        value: Value | None = None
+        elected_as = None
+        if need.op is WaitOp:
+            values = self._edits.in_flight.values_at(point)
+            if not values:
+                return False
+            pending = need.pending or 0
+            readers = [self._reader(value, point) for value in values]
+            for value, reader in zip(values, readers, strict=True):
+                if reader is not None and mma_after(value, point.op) >= pending:
+                    self._move(reader, point, pending)
+                    return True
+            # A wait that makes an accumulator readable, and leaves mma pending, comes right after them.
+            free = [v for v, r in zip(values, readers, strict=True) if r is None or not r.pending]
+            if not free:
+                assert readers[0] is not None
+                self._move(readers[0], point, min(pending, mma_after(values[0], point.op)))
+                return True
+            value = free[0]
+        earlier = self._unordered.earlier
+        if need.op is TmaWaitOp and not share_elect(earlier, point.op):
+            elected_as = elect_around(earlier)
+        inserted = build(need, point, value, elected_as)
+        self._edits.add(inserted.whole, point)
+        self._all.append(inserted)
+        self._before[inserted] = None
+        return True
+
+    def _reader(self, value: Value, point: InsertionPoint) -> InsertedOp | None:
+        """Return the inserted wait by which a later op reads an accumulator in flight."""
+        user = user_in(point.block, value)
+        reader = None if user is None or point.is_after else self._all.find(user)
+        return reader if reader is not None and reader.makes_readable else None
+
+    def _move(self, reader: InsertedOp, point: InsertionPoint, pending: int) -> None:
+        """Move the wait of a later reader to an earlier point where it is needed."""
+        self._passing.append(self._prover.passing([reader.op]))
+        self._moved.append((reader.op, self._edits.point_of(reader.op)))
+        self._edits.move(reader.op, point)
+        self._lower_to(reader, pending)
+
+    def _lower_to(self, wait: InsertedOp, pending: int) -> None:
+        before = wait.pending or 0
+        self._before.setdefault(wait, before)
+        self._edits.set_pending(wait, min(before, pending))
+
+    def lower(self) -> bool:
+        """Lower what each wait leaves pending by one group; return whether there is such a wait."""
+        waits = [wait for wait in self._before if wait.pending]
+        self.lowers |= any(self._before[wait] is not None for wait in waits)
+        for wait in waits:
+            self._edits.set_pending(wait, (wait.pending or 0) - 1)
+        return bool(waits)
+
+    def undo(self) -> None:
+        """Undo the trial."""
+        for inserted in self._all.since(self._count)[::-1]:
+            del self._before[inserted]
+            self._all.remove(inserted)
+            self._edits.erase(inserted)
+        for inserted, pending in self._before.items():
+            self._edits.set_pending(inserted, pending or 0)
+        for op, point in self._moved[::-1]:
+            self._edits.move(op, point)
+
+    def keep(self) -> None:
+        """Keep the ops of the trial: they put the two accesses in order."""
+        for inserted in self._before | dict.fromkeys(self._all.since(self._count)):
+            if self._unordered not in inserted.orders:
+                inserted.orders.append(self._unordered)
+        for accesses in self._passing:
+            self._prover.ask_again(accesses)

@@ -1,1 +1,1 @@
-"""The order of accesses: which runs a function has, and what may happen before what is over."""
+"""The order of accesses in functions without pipelines: all runs of a function, and hazards on them."""

@@ -1,4 +1,4 @@
-"""The ops of a function, block by block, while others are inserted and taken out."""
+"""The ops of a function as linked lists, while ops are inserted and removed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Entry:
     Attributes:
         op: the op; None at the end of a block.
         block: the block.
-        steps: what the op does, as the program that is followed has it.
-        segment: where ops that are inserted before it belong (`graph.Segment`).
-        previous, next: its neighbors; the end of a block is also before its first op.
+        steps: the steps of the op in the step program.
+        segment: the segment of ops that are inserted before it (`graph.Segment`).
+        previous, next: its neighbors, in a circle: the end of a block is also before its first op.
     """
 
     __slots__ = ("block", "next", "op", "previous", "segment", "steps")
@@ -31,8 +31,9 @@ class Entry:
 
 
 class FunctionOps:
-    """The ops of a function in the order of their blocks. The bindings tell no neighbor of an op, and
-    list all ops of a block for each question.
+    """The ops of a function in the order of their blocks.
+
+    The bindings do not return the neighbors of an op, and list all ops of a block for each question.
 
     Args:
         function: the function.
@@ -47,8 +48,8 @@ class FunctionOps:
         for region in op.regions:
             for block in region.blocks:
                 end = self._ends[block] = Entry(None, block)
-                for each in block.operations:
-                    _link(self._new(each.operation, block), end)
+                for inner in block.operations:
+                    _link(self._new(inner.operation, block), end)
 
     def _new(self, op: Op, block: Block) -> Entry:
         entry = self._entries[op_address(op)] = Entry(op, block)
@@ -66,7 +67,7 @@ class FunctionOps:
         """Return the end of a block."""
         return self._ends[block]
 
-    def of(self, block: Block) -> list[Op]:
+    def ops_in(self, block: Block) -> list[Op]:
         """Return the ops of a block."""
         end = self._ends[block]
         return [*following(end)]
@@ -76,37 +77,39 @@ class FunctionOps:
         return self.entry(op).next.op
 
     def insert(self, op: Op, before: Entry) -> Entry:
-        """Note an op that has come before an entry; return its own, the same as before it was removed."""
+        """Add an op that was inserted before an entry; return its entry. A removed op gets its former
+        one."""
         entry = self._entries.get(op_address(op)) or self._new(op.operation, before.block)
         entry.block, entry.segment = before.block, before.segment
         _link(entry, before)
         return entry
 
     def remove(self, op: Op) -> Entry:
-        """Note that an op has gone from its block; return its entry."""
+        """Remove an op that was taken out of its block; return its entry."""
         entry = self.entry(op)
         entry.previous.next, entry.next.previous = entry.next, entry.previous
         return entry
 
     def forget(self, op: Op) -> None:
-        """Note that an op that was removed is erased."""
+        """Forget a removed op that is erased."""
         del self._entries[op_address(op)]
 
 
 def preceding(entry: Entry) -> Iterator[Op]:
-    """Yield the ops of the block before an entry, the nearest first."""
-    at = entry.previous
-    while at.op is not None:
-        yield at.op
-        at = at.previous
+    """Yield the ops before an entry in its block, the nearest first."""
+    neighbor = entry.previous
+    while neighbor.op is not None:
+        yield neighbor.op
+        neighbor = neighbor.previous
 
 
 def following(entry: Entry) -> Iterator[Op]:
-    """Yield the ops of the block after an entry, the nearest first; all, if it is the end."""
-    at = entry.next
-    while at.op is not None:
-        yield at.op
-        at = at.next
+    """Yield the ops after an entry in its block, the nearest first; from the end of the block, all
+    ops."""
+    neighbor = entry.next
+    while neighbor.op is not None:
+        yield neighbor.op
+        neighbor = neighbor.next
 
 
 def _link(entry: Entry, before: Entry) -> None:

@@ -1,4 +1,4 @@
-"""Arrays in global memory that a function writes and also reads: program order says which comes first.
+"""Arrays in global memory that a function writes and also reads, in program order.
 
 `smem-check-async` does not follow them. `smem-insert-sync` does, because its input has no barriers.
 """
@@ -14,7 +14,7 @@ from ...dialect.effects import Completion, Scope, declared_accesses
 from ...dialect.memrefs import is_workgroup
 from ...dialect.op import SmemOp
 from ...ir.walk import walk
-from .memrefs import accessed_memrefs, base_of, defining_op
+from .effects import accessed_memrefs, base_of, defining_op
 from .rectangles import Allocation, SymbolicRectangle
 
 
@@ -25,8 +25,8 @@ class GlobalAccess(NamedTuple):
         op: the op.
         window: the memref, a part of the array.
         writes: whether it writes.
-        asynchronous: whether it may go on after the op.
-        in_bulk: whether a group of bulk copies completes it.
+        asynchronous: whether it may be incomplete after the op.
+        in_bulk: whether it completes by a group of bulk copies.
     """
 
     op: Op
@@ -36,7 +36,7 @@ class GlobalAccess(NamedTuple):
     in_bulk: bool = False
 
 
-class GlobalMemory:
+class GlobalArrays:
     """The accesses of the arrays that a function writes and, by another op, also reads.
 
     Different arguments of a function are different arrays.
@@ -64,12 +64,12 @@ class GlobalMemory:
                 whole = SymbolicRectangle(array, (0, ()), (0, ()), (0, ()), 1, 1)
                 self._rectangles.setdefault(access.op.operation, []).append((access, whole))
 
-    def of(self, op: Op) -> list[tuple[GlobalAccess, SymbolicRectangle]]:
-        """Return the accesses by an op, each with all of its array; reads come before writes."""
-        return sorted(self._rectangles.get(op.operation, ()), key=lambda each: each[0].writes)
+    def accesses_by(self, op: Op) -> list[tuple[GlobalAccess, SymbolicRectangle]]:
+        """Return the accesses by an op, each with its whole array, reads first."""
+        return sorted(self._rectangles.get(op.operation, ()), key=lambda pair: pair[0].writes)
 
     def conflicts(self) -> Iterator[tuple[GlobalAccess, GlobalAccess]]:
-        """Yield writes and reads of each array by different threads."""
+        """Yield pairs of a write and a read of the same array by different threads."""
         for accesses in self._arrays.values():
             yield from _conflicts(accesses)
 
@@ -77,15 +77,15 @@ class GlobalMemory:
 def asynchronous_reason(access: GlobalAccess) -> str:
     """Return why an asynchronous access of such an array is not followed."""
     verb = "writes" if access.writes else "reads"
-    other = "reads" if access.writes else "writes"
-    return f"it {verb} an array asynchronously that another op {other}"
+    other_verb = "reads" if access.writes else "writes"
+    return f"it {verb} an array asynchronously that another op {other_verb}"
 
 
 def by_same_threads(one: Op, other: Op) -> bool:
     """Whether each thread accesses the same elements of an array by two ops.
 
-    That is so for fragments of one shape in one window. What a value stands for in different iterations
-    of a loop is taken to be the same elements, or others.
+    So it is for fragments of one shape in one window. A window in different iterations of a loop counts
+    as one window.
     """
     first, second = ([x for x in _accesses(op) if isinstance(op, SmemOp)] for op in (one, other))
     return (
@@ -97,24 +97,31 @@ def by_same_threads(one: Op, other: Op) -> bool:
 
 def _are_same(one: Value, other: Value) -> bool:
     """Whether two memrefs are one value, or results of the same op on the same operands."""
-    made, again = defining_op(one), defining_op(other)
-    if one == other or made is None or again is None:
+    defining, other_defining = defining_op(one), defining_op(other)
+    if one == other or defining is None or other_defining is None:
         return one == other
-    attributes = [{x: str(op.attributes[x]) for x in op.attributes} for op in (made, again)]
+    attributes = [
+        {x: str(op.attributes[x]) for x in op.attributes} for op in (defining, other_defining)
+    ]
     return (
-        made.name == again.name
+        defining.name == other_defining.name
         and attributes[0] == attributes[1]
-        and list(made.operands) == list(again.operands)
+        and list(defining.operands) == list(other_defining.operands)
         and one.type == other.type
     )
 
 
 def _conflicts(accesses: list[GlobalAccess]) -> Iterator[tuple[GlobalAccess, GlobalAccess]]:
-    """Yield writes and reads by different threads, of which one at least is by an op of the dialect."""
+    """Yield pairs of a write and a read by different threads, at least one by an op of the dialect."""
     for write in accesses:
         for read in accesses:
-            own = isinstance(write.op, SmemOp) or isinstance(read.op, SmemOp)
-            if write.writes and not read.writes and own and not by_same_threads(write.op, read.op):
+            is_followed = isinstance(write.op, SmemOp) or isinstance(read.op, SmemOp)
+            if (
+                write.writes
+                and not read.writes
+                and is_followed
+                and not by_same_threads(write.op, read.op)
+            ):
                 yield write, read
 
 

@@ -1,8 +1,8 @@
-"""The runs of a program, as far as its integers tell them apart.
+"""The graph of all runs of a program, as far as its integers tell them apart.
 
-Which runs there are does not depend on the order of accesses. So they are found once: a graph of the
-straight segments of the program, each for one set of known integers. Ops that order accesses can then be
-inserted into a segment, and are on all runs through it.
+Which runs there are does not depend on synchronization. So the graph is built once: a node is a straight
+segment of the program for one set of known integers. Ops that order accesses can then be inserted into a
+segment, and are on all runs through it.
 """
 
 from __future__ import annotations
@@ -17,42 +17,42 @@ from ...bindings.irtypes import Op
 from .function_ops import Entry, FunctionOps
 from .integers import UNKNOWN, VARIES, Integer, join, less, plus, select
 from .program import (
-    Block,
-    BulkStore,
-    Copy,
-    Define,
-    Elect,
-    End,
-    For,
-    Given,
-    If,
-    Let,
-    Load,
-    Mma,
+    BulkRead,
+    ComputedInteger,
+    ElectRegion,
+    ForRegion,
+    IfRegion,
+    KernelEnd,
+    LaunchInteger,
+    MemoryWrite,
+    MmaRead,
     Opaque,
-    Program,
+    RegisterWrite,
     Step,
+    StepBlock,
+    StepProgram,
+    ThreadRead,
 )
 from .rectangles import Env, Rectangle
 
-#: The most paths, and states at a loop's head, that are distinguished by their integers; more are joined.
+#: The most paths, and the most states at a loop's head, with different integers; more are joined.
 _PATHS = 16
 _HEADS = 256
 
-#: Ops after which a segment ends: a question about a long kernel reads but a part of it.
+#: The most ops of a segment: a question about a long kernel reads only a part of it.
 _LENGTH = 64
 
 #: A step that accesses tiles or registers, or memory that tiles view.
-Access = Copy | Define | Load | Mma | BulkStore | End
+Access = MemoryWrite | RegisterWrite | ThreadRead | MmaRead | BulkRead | KernelEnd
 
 
 class Segment:
     """Ops of a block that no branch, loop or election separates.
 
     Args:
-        begin: what is before its first op.
-        end: its last op, which stays where it is; or the branch, loop or end of the block after it.
-        first: what a branch or loop before it does when it is over.
+        begin: the entry before its first op.
+        end: its last op, which is never removed; or the branch, loop or end of the block after it.
+        first: the last steps of a branch or loop before it.
     """
 
     def __init__(self, begin: Entry, end: Entry, first: Sequence[Step] = ()) -> None:
@@ -61,12 +61,12 @@ class Segment:
         self._first = first
         self._steps: list[Step] | None = None
         self._positions: dict[Step, int] = {}
-        #: What was asked about its steps as they are.
+        #: Answers to questions about its current steps.
         self.known: dict[Hashable, Any] = {}
 
     @property
     def steps(self) -> list[Step]:
-        """What its ops do, but for integers."""
+        """The steps of its ops, without those on integers."""
         if self._steps is None:
             self._steps, entry = [*self._first], self._begin.next
             while entry is not self._end:
@@ -79,20 +79,20 @@ class Segment:
 
     @property
     def positions(self) -> dict[Step, int]:
-        """The positions of the steps."""
+        """The position of each step."""
         steps = self.steps
         if not self._positions:
             self._positions = {step: position for position, step in enumerate(steps)}
         return self._positions
 
     def invalidate(self) -> None:
-        """Note that its ops have changed."""
+        """Forget the steps, and the answers: its ops have changed."""
         self._steps = None
         self.known.clear()
 
 
-#: What a block consists of.
-Part = Segment | If | For | Elect
+#: A part of a block.
+Part = Segment | IfRegion | ForRegion | ElectRegion
 
 
 class Segments:
@@ -104,17 +104,17 @@ class Segments:
 
     def __init__(self, ops: FunctionOps) -> None:
         self._ops = ops
-        self._parts: dict[Block, list[Part]] = {}
-        #: What the ops of a segment did when it was made, with integers.
+        self._parts: dict[StepBlock, list[Part]] = {}
+        #: The original steps of each segment, with those on integers.
         self.steps: dict[Segment, list[Step]] = {}
 
-    def of(self, block: Block) -> list[Part]:
-        """Return the segments of a block, with what is between them."""
+    def parts_of(self, block: StepBlock) -> list[Part]:
+        """Return the segments of a block, and the branches, loops and elections between them."""
         if block not in self._parts:
             self._parts[block] = [*self._new_parts(block)]
         return self._parts[block]
 
-    def _new_parts(self, block: Block) -> Iterator[Part]:
+    def _new_parts(self, block: StepBlock) -> Iterator[Part]:
         entries = [self._ops.entry(op) for op, _ in block.by_op if op in self._ops]
         begin = end = self._ops.end(entries[0].block) if entries else Entry(None, None)
         first: list[Step] = []
@@ -124,8 +124,8 @@ class Segments:
         def segment(last: Entry) -> Segment:
             ended = Segment(begin, last, first)
             self.steps[ended] = [*followed]
-            for each in within:
-                each.segment = ended
+            for member in within:
+                member.segment = ended
             within.clear()
             followed.clear()
             return ended
@@ -136,7 +136,10 @@ class Segments:
                 continue
             entry = self._ops.entry(op)
             within.append(entry)
-            control = next((step for step in steps if isinstance(step, If | For | Elect)), None)
+            control = next(
+                (step for step in steps if isinstance(step, IfRegion | ForRegion | ElectRegion)),
+                None,
+            )
             if control is not None:
                 yield segment(entry)
                 yield control
@@ -144,7 +147,9 @@ class Segments:
                 followed += first
                 continue
             followed += steps
-            entry.steps = [step for step in steps if not isinstance(step, Let | Given)]
+            entry.steps = [
+                step for step in steps if not isinstance(step, ComputedInteger | LaunchInteger)
+            ]
             if len(within) >= _LENGTH and any(isinstance(step, Access) for step in steps):
                 yield segment(entry)
                 begin, first = entry, []
@@ -153,29 +158,29 @@ class Segments:
 
 
 class AccessedBytes(NamedTuple):
-    """What an access of a node touches.
+    """The bytes of an access of a node.
 
     Attributes:
         step: the access.
-        place: its number among the accesses of the node.
+        position: its position among the accesses of the node.
         rectangles: the bytes.
     """
 
     step: Access
-    place: int
+    position: int
     rectangles: tuple[Rectangle, ...]
 
 
 @dataclass(eq=False)
-class Node:
+class RunNode:
     """A segment for known integers.
 
     Attributes:
         segment: the segment; None for the head of a loop, and where accesses are not followed.
-        number: in the order in which runs reach the nodes first.
+        number: the nodes are numbered as runs reach them first.
         trail: the loops around it, each with the number of its iteration.
-        forgets: whether the accesses before it are not followed on.
-        accesses: what its steps access.
+        forgets: whether accesses before it are followed no further.
+        accesses: the bytes of its accesses.
         successors: the nodes that may follow.
     """
 
@@ -184,25 +189,25 @@ class Node:
     trail: tuple[tuple[Op, int], ...]
     forgets: bool = False
     accesses: dict[Step, AccessedBytes] = field(default_factory=dict)
-    successors: list[Node] = field(default_factory=list)
+    successors: list[RunNode] = field(default_factory=list)
 
 
 class _Path(NamedTuple):
-    """A way to a point: what is known of integers there, and the nodes that lead to it."""
+    """A path to a program point: what is known of integers there, and the nodes before it."""
 
     env: Env
-    ends: list[Node]
+    ends: list[RunNode]
 
 
 class StoppedError(Exception):
-    """A run is not followed on."""
+    """A run is followed no further."""
 
 
-class Graph:
-    """The nodes of a program: all of its runs.
+class RunGraph:
+    """All runs of a program.
 
-    Paths are joined where their integers are the same. The integers that a loop carries are kept exactly
-    at first, then widened to residues, of which there are finitely many.
+    Paths are joined where their integers are the same. The integers that a loop carries are exact at
+    first, then widened to residues, of which there are finitely many.
 
     Args:
         program: the program.
@@ -213,61 +218,67 @@ class Graph:
         skipped: ops with accesses that are not followed, with the reason.
     """
 
-    def __init__(self, program: Program, segments: Segments) -> None:
+    def __init__(self, program: StepProgram, segments: Segments) -> None:
         self._program = program
         self._segments = segments
         self._trail: list[tuple[Op, int]] = []
-        self.nodes: list[Node] = []
+        self.nodes: list[RunNode] = []
         self.skipped: dict[Op, str] = {}
         with suppress(StoppedError):
             self._block(program.body, _Path({}, []))
 
     # Hooks of the runs that are followed; see `prove`.
 
-    def given(self, step: Given) -> Integer:
+    def launch_integer(self, step: LaunchInteger) -> Integer:
         """Return an integer that the launch decides."""
         return UNKNOWN
 
     def unknown_branch(self) -> None:
-        """Continue where a branch may take both ways."""
+        """Note a branch whose condition is not known; both ways are followed."""
 
     def widen(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
-        """Return the integers that are kept at the head of a loop."""
-        return tuple(x.widened(self._program.modulus, self._program.bound) for x in integers)
+        """Return the abstraction of integers at the head of a loop."""
+        return tuple(x.widen(self._program.modulus, self._program.bound) for x in integers)
 
     def spend(self, steps: int) -> None:
-        """Note that `steps` steps are about to be followed."""
+        """Note that a number of steps is about to be followed."""
 
-    def _node(self, segment: Segment | None, before: list[Node], forgets: bool = False) -> Node:
-        node = Node(segment, len(self.nodes), tuple(self._trail), forgets)
+    def _node(
+        self, segment: Segment | None, before: list[RunNode], forgets: bool = False
+    ) -> RunNode:
+        node = RunNode(segment, len(self.nodes), tuple(self._trail), forgets)
         self.nodes.append(node)
-        for each in before:
-            each.successors.append(node)
+        for predecessor in before:
+            predecessor.successors.append(node)
         return node
 
     # Straight-line code.
 
-    def _block(self, block: Block, path: _Path) -> list[_Path]:
-        """Return the ways to the end of a block."""
+    def _block(self, block: StepBlock, path: _Path) -> list[_Path]:
+        """Return the paths to the end of a block."""
         paths = [path]
-        for part in self._segments.of(block):
+        for part in self._segments.parts_of(block):
             if isinstance(part, Segment):
-                paths = [self._enter(part, each) for each in paths]
+                paths = [self._enter(part, before) for before in paths]
             else:
-                paths = _join_many([end for each in paths for end in self._region(part, each)])
+                paths = _join_many([end for before in paths for end in self._region(part, before)])
         return paths
 
     def _enter(self, segment: Segment, path: _Path) -> _Path:
         node, env = self._node(segment, path.ends), path.env
         self.spend(len(self._segments.steps[segment]))
         for step in self._segments.steps[segment]:
-            if isinstance(step, Let):
+            if isinstance(step, ComputedInteger):
                 env[step.result] = step.compute(*_values(step.operands, env))
-            elif isinstance(step, Given):
-                env[step.result] = self.given(step)
+            elif isinstance(step, LaunchInteger):
+                env[step.result] = self.launch_integer(step)
             elif isinstance(step, Access):
-                touched = (step.target,) if isinstance(step, Copy | Define) else step.sources
-                rectangles = tuple(each.evaluate(env) for each in touched)
+                touched = (
+                    (step.target,)
+                    if isinstance(step, MemoryWrite | RegisterWrite)
+                    else step.sources
+                )
+                rectangles = tuple(symbolic.evaluate(env) for symbolic in touched)
                 node.accesses[step] = AccessedBytes(step, len(node.accesses), rectangles)
             elif isinstance(step, Opaque):
                 self.skipped[step.op] = step.reason
@@ -279,15 +290,15 @@ class Graph:
 
     # Branches, loops and elections.
 
-    def _region(self, step: If | For | Elect, path: _Path) -> list[_Path]:
-        if isinstance(step, Elect):
+    def _region(self, step: IfRegion | ForRegion | ElectRegion, path: _Path) -> list[_Path]:
+        if isinstance(step, ElectRegion):
             return self._block(step.body, path)
-        return self._if(step, path) if isinstance(step, If) else self._for(step, path)
+        return self._if(step, path) if isinstance(step, IfRegion) else self._for(step, path)
 
-    def _if(self, step: If, path: _Path) -> list[_Path]:
+    def _if(self, step: IfRegion, path: _Path) -> list[_Path]:
         condition = path.env.get(step.condition, VARIES)
-        taken = (1, 0) if condition.exact is None else (int(condition.exact != 0),)
-        branches = [step.branches[1 - each] for each in taken]
+        outcomes = (1, 0) if condition.exact is None else (int(condition.exact != 0),)
+        branches = [step.branches[1 - outcome] for outcome in outcomes]
         if not any(branch.synchronizes for branch in branches):
             return [self._select(step, condition, branches, path)]
         if not condition.uniform:
@@ -295,13 +306,15 @@ class Graph:
             return self._skip(step.op, path, reason)
         if len(branches) == 2:
             self.unknown_branch()
-        ends: dict[tuple[Integer, ...], list[Node]] = {}
+        ends: dict[tuple[Integer, ...], list[RunNode]] = {}
         for branch in branches:
             for end in self._block(branch, _Path(dict(path.env), path.ends)):
                 ends.setdefault(_values(branch.yields, end.env), []).extend(end.ends)
         return _leave(path.env, step.results, ends)
 
-    def _select(self, step: If, condition: Integer, branches: list[Block], path: _Path) -> _Path:
+    def _select(
+        self, step: IfRegion, condition: Integer, branches: list[StepBlock], path: _Path
+    ) -> _Path:
         """Follow branches without accesses of tiles, which only select integers."""
         chosen = []
         for branch in branches:
@@ -311,7 +324,7 @@ class Graph:
             path.env[result] = select(condition, values[0], values[-1])
         return path
 
-    def _for(self, step: For, path: _Path) -> list[_Path]:
+    def _for(self, step: ForRegion, path: _Path) -> list[_Path]:
         if not step.body.synchronizes:
             return self._block(step.body, path)
         if not all(x.uniform for x in _values(step.bounds, path.env)):
@@ -319,14 +332,14 @@ class Graph:
             return self._skip(step.op, path, reason)
         return _leave(path.env, step.results, self._iterate(step, path))
 
-    def _iterate(self, step: For, path: _Path) -> dict[tuple[Integer, ...], list[Node]]:
-        """Return the nodes by which a loop may end, by the integers that it yields."""
+    def _iterate(self, step: ForRegion, path: _Path) -> dict[tuple[Integer, ...], list[RunNode]]:
+        """Return the nodes after which a loop may end, by the integers that it yields."""
         lower, upper, by = _values(step.bounds, path.env)
         if by.exact is not None and by.exact <= 0:
             self.unknown_branch()
         start = self.widen((lower, *_values(step.initial, path.env)))
         heads = {start: self._node(None, path.ends)}
-        ends: dict[tuple[Integer, ...], list[Node]] = {}
+        ends: dict[tuple[Integer, ...], list[RunNode]] = {}
         work, iteration = deque([start]), 0
         while work:
             values = work.popleft()
@@ -355,7 +368,7 @@ class Graph:
 
 
 def _join_many(paths: list[_Path]) -> list[_Path]:
-    """Return the same paths; if there are too many, one that is the join of all."""
+    """Return the paths, or the join of all if there are too many."""
     if len(paths) <= _PATHS:
         return paths
     first, *others = paths
@@ -375,7 +388,7 @@ def _unknown(integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
 
 
 def _leave(
-    env: Env, results: tuple[int, ...], ends: dict[tuple[Integer, ...], list[Node]]
+    env: Env, results: tuple[int, ...], ends: dict[tuple[Integer, ...], list[RunNode]]
 ) -> list[_Path]:
     """Return the paths after an op, one for each set of its results."""
     return [

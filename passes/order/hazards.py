@@ -1,38 +1,235 @@
-"""Searches for hazards: follows one access on all runs, up to where it is in order.
+"""Hazards: accesses that begin before an earlier one of the same bytes is complete and visible.
 
-So a question costs what lies between two accesses.
+The search follows one access on all runs, up to where it is ordered before any later access. So the
+cost of a question is the number of steps between two accesses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
 from ...bindings.irtypes import Op
-from .graph import AccessedBytes, Graph, Node, Segment
-from .hazard import Hazard, Origin, hazard_between, is_by_async_proxy, replaces
-from .program import Copy, Define, End, Opaque, Other, Step
-from .progress import FENCED, PAST_BARRIER, Group, after, first_progress, group_of, is_enough
+from ...dialect.effects import Proxy
+from ...dialect.op import SmemOp
+from .global_memory import by_same_threads
+from .graph import Access, AccessedBytes, RunGraph, RunNode, Segment
+from .program import (
+    BulkRead,
+    KernelEnd,
+    MemoryWrite,
+    MmaRead,
+    Opaque,
+    RegisterWrite,
+    Step,
+    ThreadRead,
+    UnknownEffects,
+)
+from .progress import (
+    FENCED,
+    OPEN,
+    PAST_BARRIER,
+    Followed,
+    Group,
+    age_of,
+    first_progress,
+    group_of,
+    is_enough,
+    progress_after,
+)
 from .rectangles import Rectangle
+
+#: The progress of accesses whose group is open or the latest one.
+_IN_FLIGHT = (OPEN, OPEN - 1)
+
+#: Why it is not known whether two accesses are a hazard.
+_SAME_BYTES = "it is not known whether they share bytes"
+_SAME_THREADS = "it is not known whether the same threads write the same bytes"
+
+
+@dataclass(eq=False)
+class Origin:
+    """An access of some bytes on some runs, as the earlier one of possible hazards.
+
+    Attributes:
+        node, step: the access.
+        rectangle: the bytes.
+        number: the accesses are numbered as runs reach them first.
+        may_overlap: whether a node may access some of the bytes, as far as it was computed.
+    """
+
+    node: RunNode
+    step: Followed
+    rectangle: Rectangle
+    number: int
+    may_overlap: dict[RunNode, bool]
+
+    @property
+    def writes(self) -> bool:
+        """Whether it is a write."""
+        return isinstance(self.step, MemoryWrite)
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """An access that begins while an earlier one may not be complete (RAW, WAR or WAW).
+
+    Attributes:
+        op: the op of the later access.
+        rectangle: the tile that it accesses, or that the earlier access does.
+        writes: whether it writes.
+        proxy: the proxy by which it accesses the tile.
+        trail: the loops around it, each with the number of its iteration.
+        earlier: the op of the earlier access.
+        at_end: whether the later one is the end of the kernel: `op` is the function.
+        after_write: whether the earlier access is a write.
+        age: how many groups came after the group of the earlier access; None if that is complete.
+        fenced, past_barrier: whether a fence, and a barrier, came after it was complete.
+        perhaps: an op with unknown effects that may have ordered the two.
+        unsure: why it is not known whether the two are a hazard; empty if they are, on this run.
+        lacks_all: whether no op that orders them came in between, except for one that closes a group.
+    """
+
+    op: Op
+    rectangle: Rectangle
+    writes: bool
+    proxy: Proxy
+    trail: tuple[tuple[Op, int], ...]
+    earlier: Op
+    at_end: bool
+    after_write: bool
+    age: int | None
+    fenced: bool
+    past_barrier: bool
+    perhaps: Op | None
+    unsure: str
+    lacks_all: bool
+
+
+def hazard_between(
+    origin: Origin,
+    progress: int,
+    perhaps: Op | None,
+    node: RunNode,
+    step: Access,
+    rectangle: Rectangle,
+) -> Hazard | None:
+    """Return the hazard between an access and a later one; None if there is none.
+
+    Args:
+        origin: the earlier access.
+        progress: its progress.
+        perhaps: an op with unknown effects that came since.
+        node, step, rectangle: the later access.
+    """
+    at_end = isinstance(step, KernelEnd)
+    overlaps = at_end or origin.rectangle.overlaps(rectangle)
+    if overlaps is False:
+        return None
+    complete, earlier, unsure = progress >= 0, origin.step.op, ""
+    fenced = complete and bool(progress & FENCED)
+    past_barrier = complete and bool(progress & PAST_BARRIER)
+    if at_end:
+        ordered = complete or not isinstance(origin.step, BulkRead)
+    elif isinstance(step, MmaRead | BulkRead):
+        ordered = not origin.writes or (fenced and past_barrier)
+    elif isinstance(step, ThreadRead):
+        ordered = not origin.writes or past_barrier
+    elif isinstance(step, RegisterWrite):
+        ordered = origin.writes or complete
+    elif origin.writes:
+        same = rectangle.equals(origin.rectangle)
+        # The order of two writes of an element of an array is left to the author. An op that is executed
+        # again writes the same bytes by the same thread, so in order.
+        is_repeated = complete and same and earlier == step.op
+        ordered = past_barrier or rectangle.allocation.of_global or is_repeated
+        if complete and not (same and _have_different_scopes(earlier, step.op)):
+            unsure = _SAME_THREADS
+    else:
+        ordered = past_barrier and (fenced or not is_by_bulk(step))
+    if ordered or _is_not_followed(earlier, step.op, origin.rectangle, rectangle):
+        return None
+    return Hazard(
+        op=step.op,
+        rectangle=origin.rectangle if rectangle.allocation.of_memref else rectangle,
+        writes=isinstance(step, MemoryWrite | RegisterWrite),
+        proxy=Proxy.ASYNC if is_by_async_proxy(step) else Proxy.GENERIC,
+        trail=node.trail,
+        earlier=earlier,
+        at_end=at_end,
+        after_write=origin.writes,
+        age=age_of(progress),
+        fenced=fenced,
+        past_barrier=past_barrier,
+        perhaps=perhaps,
+        unsure=unsure if overlaps else _SAME_BYTES,
+        lacks_all=progress in (first_progress(origin.step), *_IN_FLIGHT),
+    )
+
+
+def _is_not_followed(earlier: Op, later: Op, one: Rectangle, other: Rectangle) -> bool:
+    """Whether the order of two accesses is not checked: both are of other dialects, or each thread
+    accesses its own elements of an array."""
+    if one.allocation.of_memref and other.allocation.of_memref:
+        return True
+    is_by_smem_op = isinstance(later, SmemOp) or isinstance(earlier, SmemOp)
+    return other.allocation.of_global and (not is_by_smem_op or by_same_threads(later, earlier))
+
+
+def replaces(accessed: AccessedBytes, origin: Origin) -> bool:
+    """Whether an access that is ordered after `accessed` is also ordered after an earlier one.
+
+    So it is if `accessed` writes the same bytes, or reads them and completes later. Rectangles with the
+    same unknown start count as the same: others overlap both in the same way. Accesses by ops of other
+    dialects never have the same rectangle.
+    """
+    step = accessed.step
+    if isinstance(step, RegisterWrite | KernelEnd) or origin.rectangle not in accessed.rectangles:
+        return False
+    if isinstance(step, MemoryWrite):
+        return not origin.rectangle.allocation.of_global
+    # Groups complete in their order.
+    is_later = isinstance(origin.step, ThreadRead) or group_of(step) == group_of(origin.step)
+    return not origin.writes and is_later
+
+
+def is_by_async_proxy(step: Access) -> bool:
+    """Whether an access is by the async proxy."""
+    return isinstance(step, MmaRead | BulkRead) or is_by_bulk(step)
+
+
+def is_by_bulk(step: Access) -> bool:
+    """Whether an access is the write of a bulk copy."""
+    return isinstance(step, MemoryWrite) and step.threads is not None
+
+
+def _have_different_scopes(one: Op, other: Op) -> bool:
+    """Whether two ops write the same bytes by different threads.
+
+    One is executed by all threads of the CTA together, the other one by each warpgroup.
+    """
+    scopes = [op.effects.scope for op in (one, other) if isinstance(op, SmemOp)]
+    return len(set(scopes)) > 1
 
 
 class Span(NamedTuple):
-    """Steps of a segment that a question about an access has passed: all between two of them, or from the
-    begin, or to the end."""
+    """The steps of a segment that a search has passed: those after `after` up to `before`; None for the
+    begin and the end of the segment."""
 
     segment: Segment
     after: Step | None
     before: Step | None
 
 
-class Found(NamedTuple):
-    """A hazard.
+class ReachedHazard(NamedTuple):
+    """A hazard, with a key that orders hazards as runs reach them.
 
     Attributes:
-        reached: orders hazards as runs reach them: by the largest number of a node before, whether a loop
-            went back since, the node, the access in it and which of its tiles, reads before writes, those
-            that are complete before the latest ones, and when the bytes were first accessed.
+        reached: the key: the largest number of a node before, whether a loop went back since, the node,
+            the access in it and which of its tiles, whether the earlier one is a write, its age, and when
+            the bytes were first accessed.
         hazard: the hazard.
     """
 
@@ -40,18 +237,18 @@ class Found(NamedTuple):
     hazard: Hazard
 
 
-class _Position(NamedTuple):
-    """Where an access is followed on.
+class _SearchPosition(NamedTuple):
+    """A position of the search for hazards of an access.
 
     Attributes:
-        node: from the step at `begin` on.
+        node, begin: the node, from its step at `begin` on.
         progress: that of the access.
         perhaps: an op with unknown effects that came since.
         most: the largest number of a node since.
         back: whether that node came before this one.
     """
 
-    node: Node
+    node: RunNode
     begin: int
     progress: int
     perhaps: Op | None
@@ -68,11 +265,11 @@ class Hazards:
         forgets_unknown: whether an op with unknown effects orders all accesses; else it orders none.
 
     Attributes:
-        origins: all accesses that others may come too early after.
+        origins: all accesses, as earlier ones of possible hazards.
         questions: how often an access was followed.
     """
 
-    def __init__(self, graph: Graph, furthest: int, forgets_unknown: bool = False) -> None:
+    def __init__(self, graph: RunGraph, furthest: int, forgets_unknown: bool = False) -> None:
         self._furthest = furthest
         self._forgets_unknown = forgets_unknown
         self._reached = _reachable_memory(graph)
@@ -80,81 +277,84 @@ class Hazards:
         self.origins: list[Origin] = []
         #: The number of the first access of the same bytes.
         self._first: dict[tuple[bool, Rectangle], int] = {}
-        #: The memory that the async proxy reads, and that it writes: what threads write of the one, and
-        #: read of the other, is fenced at some time.
+        #: The memory that the async proxy reads, and that it writes. Writes by threads to the first, and
+        #: reads by threads of the second, must be fenced.
         self._read_by_proxy = set()
         self._written_by_proxy = set()
-        #: What each node touches, by memory.
-        self._touched: dict[Node, dict[Hashable, set[Rectangle]]] = {}
+        #: The rectangles that each node accesses, by memory.
+        self._touched: dict[RunNode, dict[Hashable, set[Rectangle]]] = {}
         self._spans: dict[Origin, list[Span]] = {}
         self._through: dict[Segment, dict[Origin, None]] = {}
-        meets: dict[Rectangle, dict[Node, bool]] = {}
+        overlaps: dict[Rectangle, dict[RunNode, bool]] = {}
         for node in graph.nodes:
             touched = self._touched[node] = {}
             for step, _, rectangles in node.accesses.values():
                 for rectangle in rectangles:
                     touched.setdefault(rectangle.allocation.memory, set()).add(rectangle)
-                    if isinstance(step, Define | End):
+                    if isinstance(step, RegisterWrite | KernelEnd):
                         continue
-                    met = meets.setdefault(rectangle, {})
-                    origin = Origin(node, step, rectangle, len(self.origins), met)
+                    overlaps_by_node = overlaps.setdefault(rectangle, {})
+                    origin = Origin(node, step, rectangle, len(self.origins), overlaps_by_node)
                     self.origins.append(origin)
                     self._first.setdefault(_key(origin), origin.number)
                     if is_by_async_proxy(step):
-                        writes = isinstance(step, Copy)
+                        writes = isinstance(step, MemoryWrite)
                         fenced = self._written_by_proxy if writes else self._read_by_proxy
                         fenced.add(rectangle.allocation.memory)
 
     # Questions.
 
-    def all_of(self, origin: Origin) -> Iterator[Found]:
+    def hazards_after(self, origin: Origin) -> Iterator[ReachedHazard]:
         """Yield the hazards of an access, on all runs."""
         return self._follow(origin)
 
-    def all_of_each(self, origins: Iterable[Origin], later: Op | None = None) -> Iterator[Found]:
-        """Yield the hazards of accesses, on all runs. Accesses of the same bytes by one step are followed
-        once from where they are equally far.
+    def hazards_after_all(
+        self, origins: Iterable[Origin], later: Op | None = None
+    ) -> Iterator[ReachedHazard]:
+        """Yield the hazards of accesses, on all runs.
+
+        Accesses of the same bytes by one step are followed once from where their progress is equal.
 
         Args:
             origins: the accesses.
-            later: the op whose hazards are wanted; None for all.
+            later: the op of the later access; None for all.
         """
         seen: dict[tuple[Step, Rectangle], set[Any]] = {}
         for origin in origins:
-            own = seen.setdefault((origin.step, origin.rectangle), set())
-            yield from self._follow(origin, later=later and later.operation, seen=own)
+            seen_of_step = seen.setdefault((origin.step, origin.rectangle), set())
+            yield from self._follow(origin, later=later and later.operation, seen=seen_of_step)
 
-    def first_of(self, origin: Origin) -> list[Found]:
+    def first_hazards(self, origin: Origin) -> list[ReachedHazard]:
         """Return the first hazard on each run after an access."""
         spans: list[Span] = []
-        found = list(self._follow(origin, spans, ends=True))
+        hazards = list(self._follow(origin, spans, ends=True))
         self.set_spans(origin, spans)
-        return found
+        return hazards
 
-    # What a question has passed.
+    # The steps that a search has passed.
 
     def passing(self, segment: Segment, step: Step) -> list[Origin]:
-        """Return the accesses whose last question of `first_of` passed a step of a segment."""
+        """Return the accesses whose last search by `first_hazards` passed a step of a segment."""
         positions = segment.positions
-        place = positions[step]
+        position = positions[step]
 
         def is_in(span: Span) -> bool:
-            # What was last may have gone from the segment.
+            # The last step may have been removed from the segment.
             return (
                 span.segment is segment
-                and (span.after is None or positions[span.after] < place)
-                and (span.before is None or place <= positions.get(span.before, place))
+                and (span.after is None or positions[span.after] < position)
+                and (span.before is None or position <= positions.get(span.before, position))
             )
 
         through = self._through.get(segment, ())
         return [origin for origin in through if any(map(is_in, self._spans[origin]))]
 
     def spans_of(self, origin: Origin) -> list[Span]:
-        """Return what the last question of `first_of` about an access passed."""
+        """Return the steps that the last search by `first_hazards` for an access passed."""
         return self._spans[origin]
 
     def set_spans(self, origin: Origin, spans: list[Span]) -> None:
-        """Note what a question about an access passed."""
+        """Set the steps that a search for an access passed."""
         for span in self._spans.get(origin, ()):
             self._through[span.segment].pop(origin, None)
         for span in spans:
@@ -170,15 +370,15 @@ class Hazards:
         later: Op | None = None,
         ends: bool = False,
         seen: set[Any] | None = None,
-    ) -> Iterator[Found]:
+    ) -> Iterator[ReachedHazard]:
         """Follow an access on all runs.
 
         Args:
             origin: the access.
-            spans: receives what is passed.
-            later: the op whose hazards are wanted; None for all.
-            ends: whether a run ends with its first hazard.
-            seen: where accesses of the same step and bytes were followed before.
+            spans: receives the passed steps.
+            later: the op of the later access; None for all.
+            ends: whether the search on a run ends with its first hazard.
+            seen: positions from which accesses of the same step and bytes were followed before.
         """
         self.questions += 1
         memory, group = origin.rectangle.allocation.memory, group_of(origin.step)
@@ -186,17 +386,19 @@ class Hazards:
         enough = PAST_BARRIER | FENCED if is_fenced else PAST_BARRIER
         assert origin.node.segment is not None
         begin, number = origin.node.segment.positions[origin.step] + 1, origin.node.number
-        work = [_Position(origin.node, begin, first_progress(origin.step), None, number, False)]
+        work = [
+            _SearchPosition(origin.node, begin, first_progress(origin.step), None, number, False)
+        ]
         seen = set() if seen is None else seen
         while work:
             position = work.pop()
             progress, perhaps, segment = position.progress, position.perhaps, position.node.segment
             steps: Iterable[Step] = ()
-            if segment and (position.begin or self._meets(origin, position.node)):
+            if segment and (position.begin or self._may_overlap(origin, position.node)):
                 steps = islice(segment.steps, position.begin, None)
             elif segment:
-                progress, other, forgets = self._through_segment(segment, progress, group)
-                perhaps = perhaps or other
+                progress, unknown_op, forgets = self._through_segment(segment, progress, group)
+                perhaps = perhaps or unknown_op
                 if forgets or (perhaps and self._forgets_unknown) or is_enough(progress, enough):
                     if spans is not None:
                         spans.append(Span(segment, None, None))
@@ -205,15 +407,15 @@ class Hazards:
             for step in steps:
                 accessed = position.node.accesses.get(step)
                 if accessed is not None:
-                    now = position._replace(progress=progress, perhaps=perhaps)
+                    current = position._replace(progress=progress, perhaps=perhaps)
                     wanted = later is None or accessed.step.op.operation == later
-                    found = self._hazards_with(origin, now, accessed) if wanted else []
-                    yield from found
-                    if (found and ends) or replaces(accessed, origin):
+                    hazards = self._hazards_with(origin, current, accessed) if wanted else []
+                    yield from hazards
+                    if (hazards and ends) or replaces(accessed, origin):
                         last = step
                         break
-                progress = after(progress, step, group, self._furthest)
-                if isinstance(step, Other):
+                progress = progress_after(progress, step, group, self._furthest)
+                if isinstance(step, UnknownEffects):
                     perhaps = perhaps or step.op
                 forgets = isinstance(step, Opaque) or (perhaps and self._forgets_unknown)
                 if forgets or is_enough(progress, enough):
@@ -226,42 +428,42 @@ class Hazards:
                         seen.add(key)
                         most = max(position.most, node.number)
                         work.append(
-                            _Position(node, 0, progress, perhaps, most, most == position.most)
+                            _SearchPosition(node, 0, progress, perhaps, most, most == position.most)
                         )
             if spans is not None and segment:
                 spans.append(Span(segment, origin.step if position.begin else None, last))
 
-    def _meets(self, origin: Origin, node: Node) -> bool:
+    def _may_overlap(self, origin: Origin, node: RunNode) -> bool:
         """Whether a node may access bytes of an access."""
-        met = origin.meets.get(node)
-        if met is None:
+        overlaps = origin.may_overlap.get(node)
+        if overlaps is None:
             rectangle = origin.rectangle
             touched = self._touched[node].get(rectangle.allocation.memory, ())
-            met = any(rectangle.overlaps(each) is not False for each in touched)
-            origin.meets[node] = met
-        return met
+            overlaps = any(rectangle.overlaps(r) is not False for r in touched)
+            origin.may_overlap[node] = overlaps
+        return overlaps
 
     def _through_segment(
         self, segment: Segment, progress: int, group: Group | None
     ) -> tuple[int, Op | None, bool]:
-        """Return the progress of an access after a segment that does not touch its bytes, the first op
-        with unknown effects in it, and whether the access is not followed on."""
+        """Return the progress of an access after a segment that does not access its bytes, the first op
+        with unknown effects in it, and whether the access is followed no further."""
         key = progress, group
         if key not in segment.known:
             steps = segment.steps
             for step in steps:
-                progress = after(progress, step, group, self._furthest)
-            other = next((step.op for step in steps if isinstance(step, Other)), None)
+                progress = progress_after(progress, step, group, self._furthest)
+            unknown_op = next((step.op for step in steps if isinstance(step, UnknownEffects)), None)
             forgets = any(isinstance(step, Opaque) for step in steps)
-            segment.known[key] = progress, other, forgets
+            segment.known[key] = progress, unknown_op, forgets
         return segment.known[key]
 
     def _hazards_with(
-        self, origin: Origin, position: _Position, accessed: AccessedBytes
-    ) -> list[Found]:
+        self, origin: Origin, position: _SearchPosition, accessed: AccessedBytes
+    ) -> list[ReachedHazard]:
         """Return the hazards between an access and a later one."""
         first = self._first[_key(origin)]
-        found = []
+        hazards = []
         for which, rectangle in enumerate(accessed.rectangles):
             if rectangle.allocation.memory == origin.rectangle.allocation.memory:
                 hazard = hazard_between(
@@ -277,20 +479,20 @@ class Hazards:
                         position.most,
                         position.back,
                         position.node.number,
-                        accessed.place,
+                        accessed.position,
                         which,
                     )
                     age = -1 if hazard.age is None else hazard.age
-                    found.append(Found((*reached, origin.writes, age, first), hazard))
-        return found
+                    hazards.append(ReachedHazard((*reached, origin.writes, age, first), hazard))
+        return hazards
 
 
 def _key(origin: Origin) -> tuple[bool, Rectangle]:
     return origin.writes, origin.rectangle
 
 
-def _reachable_memory(graph: Graph) -> dict[Node, frozenset]:
-    """Return the memory that each node or one after it accesses."""
+def _reachable_memory(graph: RunGraph) -> dict[RunNode, frozenset]:
+    """Return the memory that each node, or a node after it, accesses."""
     reached = {
         node: frozenset(
             rectangle.allocation.memory
@@ -303,7 +505,7 @@ def _reachable_memory(graph: Graph) -> dict[Node, frozenset]:
     while changed:
         changed = False
         for node in reversed(graph.nodes):
-            more = reached[node].union(*(reached[each] for each in node.successors))
-            if len(more) > len(reached[node]):
-                reached[node], changed = more, True
+            memory = reached[node].union(*(reached[successor] for successor in node.successors))
+            if len(memory) > len(reached[node]):
+                reached[node], changed = memory, True
     return reached

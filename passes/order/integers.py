@@ -1,4 +1,4 @@
-"""Abstract integers: a residue modulo some number, a lower bound, and whether all threads agree."""
+"""Abstract integers: a residue modulo some number, a lower bound, and whether they are uniform."""
 
 from collections.abc import Callable
 from math import gcd
@@ -25,7 +25,7 @@ class Integer(NamedTuple):
         """The integer; None if not known."""
         return None if self.modulus else self.residue
 
-    def widened(self, modulus: int, bound: int) -> "Integer":
+    def widen(self, modulus: int, bound: int) -> "Integer":
         """Return one of finitely many abstract integers that include this one.
 
         It is exact up to `bound`, and a residue modulo `modulus` beyond.
@@ -58,10 +58,10 @@ def join(x: Integer, y: Integer) -> Integer:
         if x.lower_bound is None or y.lower_bound is None
         else min(x.lower_bound, y.lower_bound)
     )
-    return _derived(x.residue, gcd(x.modulus, y.modulus, x.residue - y.residue), lower_bound, x, y)
+    return _derive(x.residue, gcd(x.modulus, y.modulus, x.residue - y.residue), lower_bound, x, y)
 
 
-def _derived(residue: int, modulus: int, lower_bound: int | None, *sources: Integer) -> Integer:
+def _derive(residue: int, modulus: int, lower_bound: int | None, *sources: Integer) -> Integer:
     """Return an integer that is computed from others."""
     if not modulus:
         return exactly(residue)
@@ -73,12 +73,12 @@ def plus(x: Integer, y: Integer) -> Integer:
     lower_bound = (
         None if x.lower_bound is None or y.lower_bound is None else x.lower_bound + y.lower_bound
     )
-    return _derived(x.residue + y.residue, gcd(x.modulus, y.modulus), lower_bound, x, y)
+    return _derive(x.residue + y.residue, gcd(x.modulus, y.modulus), lower_bound, x, y)
 
 
 def _subtract(x: Integer, y: Integer) -> Integer:
     lower_bound = None if x.lower_bound is None or y.modulus else x.lower_bound - y.residue
-    return _derived(x.residue - y.residue, gcd(x.modulus, y.modulus), lower_bound, x, y)
+    return _derive(x.residue - y.residue, gcd(x.modulus, y.modulus), lower_bound, x, y)
 
 
 def _multiply(x: Integer, y: Integer) -> Integer:
@@ -88,7 +88,7 @@ def _multiply(x: Integer, y: Integer) -> Integer:
         and y.lower_bound is not None
         and min(x.lower_bound, y.lower_bound) >= 0
     )
-    return _derived(x.residue * y.residue, modulus, 0 if positive else None, x, y)
+    return _derive(x.residue * y.residue, modulus, 0 if positive else None, x, y)
 
 
 def _is_natural(x: Integer) -> bool:
@@ -97,20 +97,18 @@ def _is_natural(x: Integer) -> bool:
 
 def _remainder(x: Integer, y: Integer) -> Integer:
     if y.modulus or y.residue <= 0 or not _is_natural(x):
-        return _derived(0, 1, None, x, y)
+        return _derive(0, 1, None, x, y)
     modulus = gcd(x.modulus, y.residue)
     if modulus == y.residue or not x.modulus:
         return exactly(x.residue % y.residue)
-    return _derived(x.residue, modulus, 0, x, y)
+    return _derive(x.residue, modulus, 0, x, y)
 
 
 def _divide(x: Integer, y: Integer) -> Integer:
     if y.modulus or y.residue <= 0 or not _is_natural(x) or x.modulus % y.residue:
-        return _derived(0, 1, 0 if _is_natural(x) and _is_natural(y) else None, x, y)
+        return _derive(0, 1, 0 if _is_natural(x) and _is_natural(y) else None, x, y)
     assert x.lower_bound is not None
-    return _derived(
-        x.residue // y.residue, x.modulus // y.residue, x.lower_bound // y.residue, x, y
-    )
+    return _derive(x.residue // y.residue, x.modulus // y.residue, x.lower_bound // y.residue, x, y)
 
 
 def _and(x: Integer, y: Integer) -> Integer:
@@ -125,29 +123,29 @@ def _and(x: Integer, y: Integer) -> Integer:
 
 def _shift_left(x: Integer, y: Integer) -> Integer:
     shifts = not y.modulus and 0 <= y.residue < 64
-    return _multiply(x, exactly(1 << y.residue)) if shifts else _derived(0, 1, None, x, y)
+    return _multiply(x, exactly(1 << y.residue)) if shifts else _derive(0, 1, None, x, y)
 
 
 def _shift_right(x: Integer, y: Integer) -> Integer:
     shifts = not y.modulus and 0 <= y.residue < 64
-    return _divide(x, exactly(1 << y.residue)) if shifts else _derived(0, 1, None, x, y)
+    return _divide(x, exactly(1 << y.residue)) if shifts else _derive(0, 1, None, x, y)
 
 
 def _exact_only(compute: Callable[[int, int], int]) -> Callable[[Integer, Integer], Integer]:
     def result(x: Integer, y: Integer) -> Integer:
         known = not x.modulus and not y.modulus
-        return exactly(compute(x.residue, y.residue)) if known else _derived(0, 1, None, x, y)
+        return exactly(compute(x.residue, y.residue)) if known else _derive(0, 1, None, x, y)
 
     return result
 
 
-def _unsigned(
+def _make_unsigned(
     compute: Callable[[Integer, Integer], Integer],
 ) -> Callable[[Integer, Integer], Integer]:
     """Return an unsigned operation: its result is unknown for operands that may be negative."""
 
     def result(x: Integer, y: Integer) -> Integer:
-        return compute(x, y) if _is_natural(x) and _is_natural(y) else _derived(0, 1, None, x, y)
+        return compute(x, y) if _is_natural(x) and _is_natural(y) else _derive(0, 1, None, x, y)
 
     return result
 
@@ -168,7 +166,7 @@ def less(x: Integer, y: Integer) -> Integer:
         return exactly(0)
     if not x.modulus and y.lower_bound is not None and y.lower_bound > x.residue:
         return exactly(1)
-    return _derived(0, 1, 0, x, y)
+    return _derive(0, 1, 0, x, y)
 
 
 def _equal(x: Integer, y: Integer) -> Integer:
@@ -178,7 +176,7 @@ def _equal(x: Integer, y: Integer) -> Integer:
     different = (x.residue - y.residue) % step != 0
     if different or less(x, y).exact == 1 or less(y, x).exact == 1:
         return exactly(0)
-    return _derived(0, 1, 0, x, y)
+    return _derive(0, 1, 0, x, y)
 
 
 def _not(x: Integer) -> Integer:
@@ -193,10 +191,10 @@ COMPARISONS: tuple[Callable[[Integer, Integer], Integer], ...] = (
     lambda x, y: _not(less(y, x)),
     lambda x, y: less(y, x),
     lambda x, y: _not(less(x, y)),
-    _unsigned(less),
-    _unsigned(lambda x, y: _not(less(y, x))),
-    _unsigned(lambda x, y: less(y, x)),
-    _unsigned(lambda x, y: _not(less(x, y))),
+    _make_unsigned(less),
+    _make_unsigned(lambda x, y: _not(less(y, x))),
+    _make_unsigned(lambda x, y: less(y, x)),
+    _make_unsigned(lambda x, y: _not(less(x, y))),
 )
 
 #: Ops of `arith` with integer operands.
@@ -213,8 +211,8 @@ OPERATIONS: dict[str, Callable[..., Integer]] = {
     "arith.xori": _exact_only(int.__xor__),
     "arith.shli": _shift_left,
     "arith.shrui": _shift_right,
-    "arith.maxui": _unsigned(_exact_only(max)),
-    "arith.minui": _unsigned(_exact_only(min)),
+    "arith.maxui": _make_unsigned(_exact_only(max)),
+    "arith.minui": _make_unsigned(_exact_only(min)),
     "arith.maxsi": _exact_only(max),
     "arith.minsi": _exact_only(min),
     "arith.index_cast": lambda x: x,

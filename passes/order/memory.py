@@ -1,4 +1,4 @@
-"""The memory of tiles: which allocations may have bytes in common, and what else accesses them."""
+"""The memory of tiles: which allocations may have bytes in common, and which other ops access them."""
 
 from collections.abc import Callable, Hashable, Iterator
 from typing import TypeVar
@@ -14,13 +14,13 @@ from ...ir.subtiles import chain_of
 from ...ir.view_memory import memref_bytes
 from ...ir.walk import walk
 from ...layout import Multiple
-from .memrefs import ALIASES, accessed_memrefs, base_of, defining_op, is_known, within
+from .effects import ALIASES, accessed_memrefs, base_of, defining_op, enclosing_window, is_known
 from .rectangles import Allocation, Start, SymbolicRectangle
 
-#: Ops that allocate a memref which shares no bytes with another.
+#: Ops that allocate a memref without aliases.
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 
-#: Ops that return the memory of a symbol.
+#: Ops that return named memory.
 _NAMED = ("gpu.dynamic_shared_memory", "memref.get_global")
 
 #: The key of the memory of all arguments.
@@ -46,13 +46,13 @@ class Allocations:
         self._tiles: dict[Value, SymbolicRectangle | None] = {}
         self._allocations: dict[Op, Allocation | None] = {}
         self._viewed = {self._memory(base_of(view.memref))[0] for view in walk(function, ViewOp)}
-        #: The memrefs that may be of one memory: results of ops that name it, or arguments.
+        #: The memrefs of each memory that may have several: results of ops that name it, or arguments.
         self._bases = self._all_bases() if self._viewed else {}
         #: Views of whose memory not everything is known, with the reason.
         self.unknown: dict[Op, str] = {}
 
     def rectangle(self, tile: Value, user: Op) -> SymbolicRectangle | None:
-        """Return the rectangle that a tile is; None if its memory is not known.
+        """Return the rectangle of a tile; None if its memory is not known.
 
         Raises:
             OpError: if it does not come from an alloc or view.
@@ -61,28 +61,28 @@ class Allocations:
             self._tiles[tile] = self._rectangle(tile, *chain_of(tile, user))
         return self._tiles[tile]
 
-    def of_memrefs(
+    def memref_accesses(
         self, op: Op
     ) -> tuple[tuple[SymbolicRectangle, ...], tuple[SymbolicRectangle, ...]]:
-        """Return what an op of another dialect reads, and what it writes, of memory that tiles view."""
+        """Return the reads and the writes by an op of another dialect of memory that tiles view."""
         if not self._viewed:
             return (), ()
         reads, writes = accessed_memrefs(op)
-        return self._shared(op, reads), self._shared(op, writes)
+        return self._viewed_memory(op, reads), self._viewed_memory(op, writes)
 
-    def _shared(self, op: Op, memrefs: tuple[Value, ...]) -> tuple[SymbolicRectangle, ...]:
-        """Return the memory of memrefs that tiles also view; which of a memref's bytes are accessed is
-        not known."""
+    def _viewed_memory(self, op: Op, memrefs: tuple[Value, ...]) -> tuple[SymbolicRectangle, ...]:
+        """Return the memory of those memrefs that tiles also view. Which of its bytes are accessed is not
+        known."""
         start: Start = (0, ())
-        found = []
+        rectangles = []
         for memref in memrefs:
             memory = self._memory(base_of(memref))[0]
             if memory is not None and memory in self._viewed:
                 # Where one argument begins in another is not known.
                 span = None if memory == _ARGUMENTS else _span(memref)
                 whole = Allocation(op, memory, span, 1, 1, 1, of_memref=True)
-                found.append(SymbolicRectangle(whole, start, start, start, 1, 1))
-        return tuple(found)
+                rectangles.append(SymbolicRectangle(whole, start, start, start, 1, 1))
+        return tuple(rectangles)
 
     def _rectangle(self, tile: Value, op: Op, chain: list[SubviewOp]) -> SymbolicRectangle | None:
         allocation = self._allocation(op)
@@ -133,15 +133,16 @@ class Allocations:
 
     def _all_bases(self) -> dict[Hashable, list[Value]]:
         """Return the memrefs that may alias others, by the key of their memory."""
-        found: dict[Hashable, list[Value]] = {}
+        bases: dict[Hashable, list[Value]] = {}
         named = [op.results[0] for op in walk(self._function, *_NAMED)]
         arguments = self._function.regions[0].blocks[0].arguments
         for base in [*named, *filter(_is_workgroup, arguments)]:
-            found.setdefault(self._memory(base)[0], []).append(base)
-        return found
+            bases.setdefault(self._memory(base)[0], []).append(base)
+        return bases
 
     def _memory(self, source: Value) -> tuple[Hashable, bool]:
-        """Return a key of a memref's memory, and whether others than the function may have written it.
+        """Return a key of a memref's memory, and whether code outside of the function may have written
+        it.
 
         The key is None for memory that is not known.
         """
@@ -197,7 +198,7 @@ def _source(memref: Value) -> tuple[Value, int | None]:
 
 def _span(memref: Value) -> tuple[int, int] | None:
     """Return the first byte and the end of a memref in the memory of its base; None if not known."""
-    outer = within(memref)
+    outer = enclosing_window(memref)
     base, shift = _source(outer)
     type_ = outer.type
     if shift is None or base != base_of(memref):
@@ -215,9 +216,9 @@ def _unknown_user(memref: Value) -> Op | None:
     for use in memref.uses:
         op = use.owner.operation
         if op.name in ALIASES:
-            found = _unknown_user(op.results[0])
-            if found is not None:
-                return found
+            user = _unknown_user(op.results[0])
+            if user is not None:
+                return user
         elif not isinstance(use.owner, ViewOp) and not is_known(op):
             return op
     return None

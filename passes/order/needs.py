@@ -1,4 +1,4 @@
-"""What would put two accesses in order, if it came between them."""
+"""Ops that are missing between two accesses: they would put them in order."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ...dialect.ops import (
     WarpgroupBarrierOp,
 )
 
-#: The order of ops before an access: what is waited for, what makes it visible, then the barrier (None
-#: is one of the CTA).
-RANKS: dict[type[SmemOp] | None, int] = {
+#: The order of missing ops before an access: commits, waits, the fence, then the barrier (None is one of
+#: the CTA).
+SYNC_ORDER: dict[type[SmemOp] | None, int] = {
     CopyCommitOp: 0,
     TmaCommitOp: 0,
     CopyWaitOp: 1,
@@ -38,9 +38,9 @@ class Need(NamedTuple):
     Attributes:
         op: its class; None for a barrier of the CTA.
         pending: for a wait, the most groups that it may leave pending.
-        elected: whether the threads of an `smem.elect` execute it.
+        elected: whether it is in an `smem.elect`.
         read: whether it waits only until tiles have been read.
-        warpgroups: for a barrier of warpgroups, how many wait for each other.
+        warpgroups: for a barrier of warpgroups, how many of them.
     """
 
     op: type[SmemOp] | None
@@ -68,12 +68,12 @@ CLUSTER_BARRIER = "a barrier of the cluster (nvvm.cluster.arrive and nvvm.cluste
 
 
 class Unordered(NamedTuple):
-    """Two ops whose accesses some path does not put in order.
+    """Two ops whose accesses are not in order on some path.
 
     Attributes:
         op: the later op.
-        earlier: the op whose access may not be over.
-        needs: what is missing between them; nothing if no op of these orders them.
+        earlier: the op whose access may not be complete.
+        needs: the missing ops; none if no op can order them.
         message: the finding, for people.
     """
 
@@ -83,20 +83,20 @@ class Unordered(NamedTuple):
     message: str
 
     def with_needs_of(self, others: Iterable[Unordered]) -> Unordered:
-        """Return the pair with what others of the same two ops need, too: of waits, the one that leaves
-        least pending."""
-        found: dict[object, Need] = {need.op: need for need in self.needs}
+        """Return the pair with the needs of other pairs of the same two ops added: of waits, the one that
+        leaves least pending."""
+        by_op: dict[object, Need] = {need.op: need for need in self.needs}
         for need in (need for other in others for need in other.needs):
-            known = found.setdefault(need.op, need)
-            if need.pending is not None and known.pending is not None:
-                least = min(known, need, key=lambda x: x.pending or 0)
-                found[need.op] = least._replace(read=known.read and need.read)
-            most = max(known.warpgroups, need.warpgroups)
-            found[need.op] = found[need.op]._replace(warpgroups=most)
-        return self._replace(needs=tuple(sorted(found.values(), key=lambda x: RANKS[x.op])))
+            first = by_op.setdefault(need.op, need)
+            if need.pending is not None and first.pending is not None:
+                least = min(first, need, key=lambda x: x.pending or 0)
+                by_op[need.op] = least._replace(read=first.read and need.read)
+            most = max(first.warpgroups, need.warpgroups)
+            by_op[need.op] = by_op[need.op]._replace(warpgroups=most)
+        return self._replace(needs=tuple(sorted(by_op.values(), key=lambda x: SYNC_ORDER[x.op])))
 
 
-def listed(needs: tuple[Need, ...] | list[Need]) -> str:
-    """Return needs as a sentence lists them."""
+def needs_text(needs: tuple[Need, ...] | list[Need]) -> str:
+    """Return needs as an enumeration in a sentence."""
     *first, last = map(str, needs)
     return f"{', '.join(first)} and {last}" if first else last

@@ -1,7 +1,7 @@
-"""What is not in order in a function without pipelines, while ops that order accesses come and go.
+"""Unordered pairs of accesses in a function without pipelines, while ops are inserted and removed.
 
-Accesses and runs are computed once. What is inserted leaves in order what is, so the questions that are
-asked again are those that were open; when an op is taken out, those about accesses that passed it.
+Accesses and runs are computed once. An inserted op leaves ordered pairs in order, so only open pairs are
+searched again. After a removal, only accesses whose search has passed the removed op are.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from ...dialect.ops import CopyCommitOp, TmaCommitOp
 from ...ir.op_address import op_address
 from . import report
 from .function_ops import Entry, FunctionOps
-from .global_memory import GlobalMemory
-from .graph import Graph, Segment, Segments
-from .hazard import Hazard, Origin
-from .hazards import Found, Hazards
+from .global_memory import GlobalArrays
+from .graph import RunGraph, Segment, Segments
+from .hazards import Hazard, Hazards, Origin, ReachedHazard
 from .needs import Unordered
-from .program import BulkWait, CopyWait, Elect, Wait
+from .program import BulkWait, CopyWait, ElectRegion, MmaWait
+from .prove import check_written
 from .translate import Translator
-from .written import check_written
 
-#: Accesses with the place at which runs reach the first hazard after each, the earliest one first.
+#: A heap of accesses, each with the key of its first hazard (`ReachedHazard.reached`).
 _Queue = list[tuple[tuple[int, ...], int]]
 
 
@@ -39,10 +38,10 @@ class Pairs:
         global_memory: arrays whose accesses are put in order, too.
 
     Attributes:
-        unknown: ops of which something is not known, with the reason; what is inserted changes nothing.
+        unknown: ops of which something is not known, with the reason; it does not change by insertions.
 
     Raises:
-        OpError: if the function breaks a rule that no order of accesses mends.
+        OpError: if the function breaks a rule that no synchronization fixes.
     """
 
     def __init__(
@@ -51,19 +50,21 @@ class Pairs:
         block: Block,
         ops: FunctionOps,
         furthest: int,
-        global_memory: GlobalMemory,
+        global_memory: GlobalArrays,
     ) -> None:
         self._ops = ops
         self._translator = Translator(function, global_memory)
         program = self._translator.program([block])
         check_written(program)
-        graph = Graph(program, Segments(ops))
+        graph = RunGraph(program, Segments(ops))
         self.unknown = dict.fromkeys((*graph.skipped.items(), *program.unknown.items()))
         self._hazards = Hazards(graph, max(program.furthest, furthest))
         self._origins: dict[int, list[Origin]] = defaultdict(list)
         for origin in self._hazards.origins:
             self._origins[op_address(origin.step.op)].append(origin)
-        hazards = [(origin, self._hazards.first_of(origin)) for origin in self._hazards.origins]
+        hazards = [
+            (origin, self._hazards.first_hazards(origin)) for origin in self._hazards.origins
+        ]
         self._uncommitted = _queue(hazards, _lacks_commit)
         self._unordered = _queue(hazards, _is_any)
 
@@ -75,47 +76,47 @@ class Pairs:
     # Questions.
 
     def first(self) -> Unordered | None:
-        """Return the first pair that is not in order, with all that is missing on any run; one whose copy
-        is in no group comes first. None if every access is in order."""
+        """Return the first pair that is not in order, with all that is missing on any run; None if every
+        access is in order. Pairs whose copy is in no group come first."""
         hazard = self._next(self._uncommitted, _lacks_commit)
         hazard = hazard or self._next(self._unordered, _is_any)
         return hazard and self.missing(_unordered(hazard))
 
     def missing(self, unordered: Unordered) -> Unordered:
-        """Return a pair with all that is missing now: on different runs, that may be different ops."""
+        """Return a pair with all that is missing now, on any run."""
         return unordered.with_needs_of(map(_unordered, self._hazards_of(unordered)))
 
     def _hazards_of(self, unordered: Unordered) -> Iterator[Hazard]:
         origins = self._origins[op_address(unordered.earlier)]
-        for found in self._hazards.all_of_each(origins, unordered.op):
-            yield found.hazard
-            if found.hazard.lacks_all:
+        for reached in self._hazards.hazards_after_all(origins, unordered.op):
+            yield reached.hazard
+            if reached.hazard.lacks_all:
                 # No run needs more.
                 return
 
     def _next(self, queue: _Queue, wanted: Callable[[Hazard], bool]) -> Hazard | None:
-        """Return the first hazard; drop the accesses that have none any more."""
+        """Return the first hazard that is wanted; drop accesses without one."""
         while queue:
-            before, number = queue[0]
-            hazards = self._hazards.first_of(self._hazards.origins[number])
-            now = _place(hazards, wanted)
-            if now is None:
+            queued, number = queue[0]
+            hazards = self._hazards.first_hazards(self._hazards.origins[number])
+            first = _first_reached(hazards, wanted)
+            if first is None:
                 heappop(queue)
-            elif now != before:
-                heapreplace(queue, (now, number))
+            elif first != queued:
+                heapreplace(queue, (first, number))
             else:
-                return next(x.hazard for x in hazards if x.reached == now and wanted(x.hazard))
+                return next(x.hazard for x in hazards if x.reached == first and wanted(x.hazard))
         return None
 
     # Changes.
 
     def insert(self, entry: Entry) -> None:
-        """Note an op that has come into its block."""
+        """Note an op that was inserted into its block."""
         assert entry.op is not None
         if not entry.steps:
             entry.steps = self._translator.steps_of(entry.op.opview)
-        for elect in [step for step in entry.steps if isinstance(step, Elect)]:
-            # Waits alone are inserted with an `smem.elect` of their own: they stay in the segment.
+        for elect in [step for step in entry.steps if isinstance(step, ElectRegion)]:
+            # Only waits are inserted with an `smem.elect` around them: they belong to the segment.
             entry.steps = elect.body.steps
             for op, steps in elect.body.by_op:
                 self._ops.entry(op).steps = steps
@@ -128,14 +129,14 @@ class Pairs:
         _invalidate(entry.segment)
 
     def set_pending(self, entry: Entry, pending: int) -> None:
-        """Note how many groups a wait leaves pending."""
+        """Set how many groups a wait leaves pending."""
         for step in entry.steps:
-            if isinstance(step, CopyWait | Wait | BulkWait):
+            if isinstance(step, CopyWait | MmaWait | BulkWait):
                 step.pending = pending
         _invalidate(entry.segment)
 
     def passing(self, ops: Iterable[Op]) -> list[Origin]:
-        """Return the accesses that are in order perhaps because of some ops of the function."""
+        """Return the accesses that may be in order because of some ops of the function."""
         origins: dict[Origin, None] = {}
         for op in ops:
             entry = self._ops.entry(op)
@@ -147,30 +148,34 @@ class Pairs:
     def are_in_order(self, accesses: list[Origin]) -> bool:
         """Whether all of some accesses are in order."""
         spans_before = [self._hazards.spans_of(origin) for origin in accesses]
-        if not any(map(self._hazards.first_of, accesses)):
+        if not any(map(self._hazards.first_hazards, accesses)):
             return True
         for origin, spans in zip(accesses, spans_before, strict=True):
             self._hazards.set_spans(origin, spans)
         return False
 
     def ask_again(self, accesses: list[Origin]) -> None:
-        """Note that accesses that were in order may not be any more."""
+        """Search again for hazards of accesses that were in order."""
         for origin in accesses:
-            place = _place(self._hazards.first_of(origin), _is_any)
-            if place is not None:
-                heappush(self._unordered, (place, origin.number))
+            position = _first_reached(self._hazards.first_hazards(origin), _is_any)
+            if position is not None:
+                heappush(self._unordered, (position, origin.number))
 
 
-def _queue(first: list[tuple[Origin, list[Found]]], wanted: Callable[[Hazard], bool]) -> _Queue:
-    places = [(_place(hazards, wanted), origin.number) for origin, hazards in first]
-    queue = [(place, number) for place, number in places if place is not None]
+def _queue(
+    first: list[tuple[Origin, list[ReachedHazard]]], wanted: Callable[[Hazard], bool]
+) -> _Queue:
+    places = [(_first_reached(hazards, wanted), origin.number) for origin, hazards in first]
+    queue = [(position, number) for position, number in places if position is not None]
     heapify(queue)
     return queue
 
 
-def _place(hazards: list[Found], wanted: Callable[[Hazard], bool]) -> tuple[int, ...] | None:
-    """Return where runs reach the first hazard that is wanted; None if there is none."""
-    return min((each.reached for each in hazards if wanted(each.hazard)), default=None)
+def _first_reached(
+    hazards: list[ReachedHazard], wanted: Callable[[Hazard], bool]
+) -> tuple[int, ...] | None:
+    """Return the key of the first hazard that is wanted; None if there is none."""
+    return min((reached.reached for reached in hazards if wanted(reached.hazard)), default=None)
 
 
 def _is_any(hazard: Hazard) -> bool:

@@ -1,4 +1,4 @@
-"""The program that the interpreter runs for a function: steps, with numbered integers."""
+"""The step program of a function: accesses, synchronization and control flow, with numbered integers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ from .rectangles import SymbolicRectangle
 
 
 @dataclass(eq=False)
-class Block:
+class StepBlock:
     """The steps of a block, and the integers that its terminator yields.
 
     Attributes:
         by_op: the ops of the block, each with its steps.
         accesses: whether a step in it, at any depth, accesses tiles, or memory that tiles view.
-        synchronizes: whether a step in it accesses tiles or orders accesses, without those of other
-            dialects' ops to the memory of tiles.
+        synchronizes: whether a step in it, at any depth, accesses tiles or orders accesses; accesses by
+            ops of other dialects do not count.
     """
 
     by_op: list[tuple[Op, list["Step"]]] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Let:
+class ComputedInteger:
     """An integer computed from others."""
 
     result: int
@@ -42,8 +42,8 @@ class Let:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """An integer that is the same for all threads.
+class LaunchInteger:
+    """An integer that the launch decides: it is the same for all threads.
 
     Attributes:
         possible: a value that it has in some run; None if it may have any.
@@ -68,13 +68,13 @@ class Elected(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Copy:
-    """A write of a tile by the threads, such as `smem.copy`, `smem.copy_async` or `smem.store`, or of
+class MemoryWrite:
+    """A write of a tile by threads, such as `smem.copy`, `smem.copy_async` or `smem.store`, or of
     memory that tiles view, such as `memref.store`; or a bulk copy to an array in global memory.
 
     Attributes:
         asynchronous: whether it completes by a group of copies.
-        threads: those that start a bulk copy; None of other writes.
+        threads: those that start a bulk copy; None for other writes.
     """
 
     op: Op
@@ -84,7 +84,7 @@ class Copy:
 
 
 @dataclass(frozen=True, eq=False)
-class Commit:
+class CopyCommit:
     """`smem.copy_commit`."""
 
 
@@ -101,12 +101,12 @@ class Fence:
 
 
 @dataclass(frozen=True, eq=False)
-class Barrier:
+class CtaBarrier:
     """A barrier of the whole CTA."""
 
 
 @dataclass(frozen=True, eq=False)
-class Mma:
+class MmaRead:
     """`smem.mma`, or another op that reads tiles as an mma."""
 
     op: Op
@@ -114,7 +114,7 @@ class Mma:
 
 
 @dataclass(frozen=True, eq=False)
-class BulkStore:
+class BulkRead:
     """A read of tiles by a bulk copy to global memory, such as `smem.tma_store`.
 
     Attributes:
@@ -152,8 +152,8 @@ class BulkWait:
 
 
 @dataclass(frozen=True, eq=False)
-class End:
-    """The end of a kernel: what bulk stores read must have been read.
+class KernelEnd:
+    """The end of a kernel: bulk stores must have read their tiles.
 
     Attributes:
         op: the function.
@@ -165,56 +165,56 @@ class End:
 
 
 @dataclass(frozen=True, eq=False)
-class Define:
-    """A write of registers that an mma reads, by the op that defines them."""
+class RegisterWrite:
+    """A write of registers that an mma reads."""
 
     op: Op
     target: SymbolicRectangle
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
-    """A read of tiles by the threads' own loads, such as `smem.load` or `smem.copy` of a tile, or of
-    memory that tiles view, such as `memref.load`."""
+class ThreadRead:
+    """A read of tiles by threads, such as `smem.load` or `smem.copy` of a tile, or of memory that tiles
+    view, such as `memref.load`."""
 
     op: Op
     sources: tuple[SymbolicRectangle, ...]
 
 
 @dataclass(eq=False)
-class Wait:
+class MmaWait:
     """`smem.wait`."""
 
     pending: int
 
 
 @dataclass(frozen=True, eq=False)
-class Other:
-    """An op that may order accesses in an unknown way."""
+class UnknownEffects:
+    """An op with unknown effects: it may order accesses."""
 
     op: Op
 
 
 @dataclass(frozen=True, eq=False)
-class Elect:
+class ElectRegion:
     """`smem.elect`."""
 
     op: Op
-    body: Block
+    body: StepBlock
 
 
 @dataclass(frozen=True, eq=False)
-class If:
+class IfRegion:
     """`scf.if`; a missing `else` is an empty block."""
 
     op: Op
     condition: int
-    branches: tuple[Block, Block]
+    branches: tuple[StepBlock, StepBlock]
     results: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class For:
+class ForRegion:
     """`scf.for`."""
 
     op: Op
@@ -222,7 +222,7 @@ class For:
     initial: tuple[int, ...]
     induction: int
     carried: tuple[int, ...]
-    body: Block
+    body: StepBlock
     results: tuple[int, ...]
 
 
@@ -235,46 +235,46 @@ class Opaque:
 
 
 Step = (
-    Let
-    | Given
-    | Copy
-    | Commit
+    ComputedInteger
+    | LaunchInteger
+    | MemoryWrite
+    | CopyCommit
     | CopyWait
     | Fence
-    | Barrier
-    | Mma
-    | Define
-    | Load
-    | Wait
-    | BulkStore
+    | CtaBarrier
+    | MmaRead
+    | RegisterWrite
+    | ThreadRead
+    | MmaWait
+    | BulkRead
     | BulkCommit
     | BulkWait
-    | End
-    | Other
-    | Elect
-    | If
-    | For
+    | KernelEnd
+    | UnknownEffects
+    | ElectRegion
+    | IfRegion
+    | ForRegion
     | Opaque
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
-    """A function.
+class StepProgram:
+    """The step program of a function.
 
     Attributes:
         body: its first block.
-        copies, readers: all accesses, at any depth.
+        copies, readers: all writes and reads, at any depth.
         unknown: views of whose memory not everything is known, with the reason.
         modulus: integers that loops carry are widened to residues modulo this.
-        bound: up to this they are kept exactly.
+        bound: up to this they are exact.
         furthest: one more than the largest number of groups that a wait leaves pending.
         multiple: the kernel is called with sizes that are multiples of this.
     """
 
-    body: Block
-    copies: tuple[Copy, ...]
-    readers: tuple[Mma | Load | BulkStore, ...]
+    body: StepBlock
+    copies: tuple[MemoryWrite, ...]
+    readers: tuple[MmaRead | ThreadRead | BulkRead, ...]
     unknown: dict[Op, str]
     modulus: int
     bound: int

@@ -1,10 +1,10 @@
-"""What has happened to an access since it was executed, as one small number, its *progress*:
+"""The *progress* of an access: what has happened to it since it was executed, as one small number.
 
     -1, -2, ...  in flight: its group is open, or 0, 1, ... groups were committed after it
     0 to 3       complete: FENCED, if its threads fenced it since; PAST_BARRIER, if a barrier came since
 
-Ops only move it up. So an op that is inserted leaves in order what is, and an access need not be followed
-on where its progress is as far as any later access needs.
+Ops only raise it. So an inserted op leaves ordered accesses in order, and an access need not be followed
+further where its progress is enough for any later access.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .program import (
-    Barrier,
     BulkCommit,
-    BulkStore,
+    BulkRead,
     BulkWait,
-    Commit,
-    Copy,
+    CopyCommit,
     CopyWait,
+    CtaBarrier,
     Elected,
     Fence,
-    Load,
-    Mma,
+    MemoryWrite,
+    MmaRead,
+    MmaWait,
     Step,
-    Wait,
+    ThreadRead,
 )
 
 FENCED, PAST_BARRIER = 1, 2
@@ -32,47 +32,47 @@ FENCED, PAST_BARRIER = 1, 2
 #: The progress of an access whose group is open; that of one whose group is the latest is one less.
 OPEN = -1
 
-#: The accesses that others may come too early after.
-Followed = Copy | Load | Mma | BulkStore
+#: The accesses whose progress is followed.
+Followed = MemoryWrite | ThreadRead | MmaRead | BulkRead
 
 
 class Group(NamedTuple):
-    """What closes groups of accesses, and what waits for them.
+    """A kind of groups of accesses: the steps that close them and wait for them.
 
     Attributes:
-        closing, waiting: the steps.
-        threads: groups are those of these threads, if not of all.
-        of_reads: whether only reads must be over.
+        closing, waiting: the classes of these steps.
+        threads: the threads to which the groups belong; None for all threads.
+        of_reads: whether only reads must be complete.
     """
 
     closing: type[Step]
-    waiting: type[CopyWait | Wait | BulkWait]
+    waiting: type[CopyWait | MmaWait | BulkWait]
     threads: Elected | None = None
     of_reads: bool = False
 
     def concerns(self, step: Step) -> bool:
-        """Whether a step that closes or awaits groups closes or awaits these."""
+        """Whether a step that closes groups, or waits for them, does so for these."""
         by = step.threads if isinstance(step, BulkCommit | BulkWait) else None
         is_less = isinstance(step, BulkWait) and step.of_reads and not self.of_reads
         return by in (None, self.threads) and not is_less
 
 
 def group_of(step: Followed) -> Group | None:
-    """Return what closes and awaits the group of an access; None if it is complete at once."""
-    if isinstance(step, BulkStore):
+    """Return the kind of group of an access; None if it is complete at once."""
+    if isinstance(step, BulkRead):
         return Group(BulkCommit, BulkWait, step.threads, of_reads=True)
-    if isinstance(step, Copy) and step.asynchronous:
+    if isinstance(step, MemoryWrite) and step.asynchronous:
         if step.threads is not None:
             return Group(BulkCommit, BulkWait, step.threads)
-        return Group(Commit, CopyWait)
-    return Group(Mma, Wait) if isinstance(step, Mma) else None
+        return Group(CopyCommit, CopyWait)
+    return Group(MmaRead, MmaWait) if isinstance(step, MmaRead) else None
 
 
 def first_progress(step: Followed) -> int:
-    """Return the progress of an access at first; each mma is a group."""
+    """Return the initial progress of an access. Each mma is a group."""
     if group_of(step) is None:
         return 0
-    return OPEN - 1 if isinstance(step, Mma) else OPEN
+    return OPEN - 1 if isinstance(step, MmaRead) else OPEN
 
 
 def age_of(progress: int) -> int | None:
@@ -81,19 +81,19 @@ def age_of(progress: int) -> int | None:
     return None if progress >= 0 else OPEN - 1 - progress
 
 
-def after(progress: int, step: Step, group: Group | None, furthest: int) -> int:
+def progress_after(progress: int, step: Step, group: Group | None, furthest: int) -> int:
     """Return the progress of an access after a step.
 
     Args:
-        progress: that before it.
+        progress: that before the step.
         step: the step.
-        group: what closes and awaits the group of the access.
+        group: the kind of group of the access.
         furthest: groups are told apart up to this many groups back.
     """
     if progress >= 0:
         if isinstance(step, Fence):
             return progress | FENCED
-        return progress | PAST_BARRIER if isinstance(step, Barrier) else progress
+        return progress | PAST_BARRIER if isinstance(step, CtaBarrier) else progress
     assert group is not None
     if isinstance(step, group.closing) and group.concerns(step):
         return max(progress - 1, OPEN - 1 - furthest)

@@ -1,4 +1,4 @@
-"""The two searches for hazards: on all runs, which proves a program, and on single runs, to refute it."""
+"""Prove a program by a search for hazards on all runs; refute it by single runs."""
 
 from __future__ import annotations
 
@@ -6,30 +6,32 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from ...bindings.irtypes import Op
+from ...ir.errors import OpError
+from . import report
 from .function_ops import FunctionOps
-from .graph import Graph, Segments, StoppedError
-from .hazard import Hazard
-from .hazards import Found, Hazards
+from .graph import RunGraph, Segments, StoppedError
+from .hazards import Hazard, Hazards, ReachedHazard
 from .integers import Integer, exactly
-from .program import Given, Program
+from .program import BulkRead, LaunchInteger, MmaRead, StepProgram, ThreadRead
+from .rectangles import Allocation
 
-#: The sizes and arguments of single runs: one that is a multiple of every usual tile, trip counts, and
-#: extents that make a few trips with usual tiles.
+#: The sizes and arguments of single runs: a multiple of every usual tile, small trip counts, and extents
+#: with a few trips for usual tiles.
 _SIZES = (5040 << 8, 0, 1, 2, 3, 4, 5, 8, 64, 128, 192, 256, 320, 384, 512, 1024)
 
 #: The most steps of a single run; the hazards of a loop occur in its first iterations.
 _STEP_LIMIT = 5_000
 
-#: More groups than a single run has: it tells all apart.
+#: More groups than a single run has: all are told apart.
 _ALL_GROUPS = 1 << 62
 
 
 @dataclass
 class Proof:
-    """What is not proven of a program: nothing, if both are empty.
+    """What is not proven of a program; the program is proven if both are empty.
 
     Attributes:
-        hazards: those that may occur, as runs reach them.
+        hazards: those that may occur, in the order in which runs reach them.
         skipped: ops with accesses that are not followed, with the reason.
     """
 
@@ -37,15 +39,17 @@ class Proof:
     skipped: dict[Op, str] = field(default_factory=dict)
 
 
-def prove(function: Op, program: Program) -> Proof:
-    """Search all runs of a function's program for hazards, whatever its sizes and arguments are."""
-    graph = Graph(program, Segments(FunctionOps(function)))
+def prove(function: Op, program: StepProgram) -> Proof:
+    """Search all runs of a function's program for hazards, for all sizes and arguments."""
+    graph = RunGraph(program, Segments(FunctionOps(function)))
     hazards = Hazards(graph, program.furthest)
-    found = sorted(hazards.all_of_each(hazards.origins), key=lambda each: each.reached)
-    return Proof([each.hazard for each in found], graph.skipped)
+    in_order = sorted(
+        hazards.hazards_after_all(hazards.origins), key=lambda reached: reached.reached
+    )
+    return Proof([reached.hazard for reached in in_order], graph.skipped)
 
 
-def refute(function: Op, program: Program) -> Hazard | None:
+def refute(function: Op, program: StepProgram) -> Hazard | None:
     """Return a hazard that occurs in some single run of a program; None if none is found."""
     segments = Segments(FunctionOps(function))
     sizes = [size for size in _SIZES if size % program.multiple == 0]
@@ -56,21 +60,23 @@ def refute(function: Op, program: Program) -> Hazard | None:
     return None
 
 
-def _first_certain(hazards: Hazards) -> Found | None:
+def _first_certain(hazards: Hazards) -> ReachedHazard | None:
     """Return the hazard that a single run reaches first."""
-    first: Found | None = None
+    first: ReachedHazard | None = None
     for origin in hazards.origins:
         if first is not None and origin.node.number > first.reached[0]:
             break
-        certain = (each for each in hazards.all_of(origin) if not each.hazard.unsure)
-        found = next(certain, None)
-        if found is not None and (first is None or found.reached < first.reached):
-            first = found
+        certain = (
+            reached for reached in hazards.hazards_after(origin) if not reached.hazard.unsure
+        )
+        candidate = next(certain, None)
+        if candidate is not None and (first is None or candidate.reached < first.reached):
+            first = candidate
     return first
 
 
-class _Run(Graph):
-    """A run with known integers, as far as it is followed.
+class _Run(RunGraph):
+    """A run with known integers, up to the first unknown branch or the step limit.
 
     Args:
         program: the program.
@@ -79,13 +85,13 @@ class _Run(Graph):
         flag: the value of all unknown `i1`.
     """
 
-    def __init__(self, program: Program, segments: Segments, size: int, flag: int) -> None:
+    def __init__(self, program: StepProgram, segments: Segments, size: int, flag: int) -> None:
         self._size = size
         self._flag = flag
         self._left = _STEP_LIMIT
         super().__init__(program, segments)
 
-    def given(self, step: Given) -> Integer:
+    def launch_integer(self, step: LaunchInteger) -> Integer:
         if step.possible is not None:
             return exactly(step.possible)
         return exactly(self._flag if step.is_bool else self._size)
@@ -100,3 +106,27 @@ class _Run(Graph):
         self._left -= steps
         if self._left < 0:
             raise StoppedError
+
+
+def check_written(program: StepProgram) -> None:
+    """Check that some op writes each tile that is read.
+
+    Raises:
+        OpError: if none does.
+    """
+    for reader, allocation in unwritten(program):
+        if not allocation.outside:
+            raise OpError(
+                reader.op, f"reads the {report.label(allocation.op)}, which nothing writes"
+            )
+
+
+def unwritten(program: StepProgram) -> list[tuple[MmaRead | ThreadRead | BulkRead, Allocation]]:
+    """Return the reads of tiles that no op of the function writes."""
+    written = {copy.target.allocation.memory for copy in program.copies}
+    return [
+        (reader, source.allocation)
+        for reader in program.readers
+        for source in reader.sources
+        if source.allocation.memory not in written and not source.allocation.of_registers
+    ]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...bindings.irtypes import Op
 from .integers import VARIES, Integer
 
-#: What an interpreter knows of the integers of a program, by their numbers.
+#: What is known of the integers of a program, by their numbers.
 Env = dict[int, Integer]
 
 
@@ -21,7 +21,7 @@ class Allocation:
         span: first byte and end of the allocation in its memory; None if not known.
         stages, rows, columns: the tile's shape.
         outside: whether code outside of the function may have written it.
-        of_registers: whether it stands for the registers that an op writes for an mma, not for a tile.
+        of_registers: whether it stands for registers that an op writes for an mma.
         of_global: whether it stands for an array in global memory.
         of_memref: whether it stands for the memory of a memref that tiles view and other ops access.
     """
@@ -63,7 +63,7 @@ class Rectangle(NamedTuple):
 
     def equals(self, other: "Rectangle") -> bool:
         """Whether both are known to be the same bytes."""
-        known = (
+        are_known = (
             start is not None or size == whole
             for start, size, whole in (
                 (self.stage, 1, self.allocation.stages),
@@ -71,7 +71,7 @@ class Rectangle(NamedTuple):
                 (self.column, self.columns, self.allocation.columns),
             )
         )
-        return self == other and all(known)
+        return self == other and all(are_known)
 
 
 def _spans_overlap(a: Allocation, b: Allocation) -> bool | None:
@@ -79,7 +79,7 @@ def _spans_overlap(a: Allocation, b: Allocation) -> bool | None:
         return False
     if a.span is None or b.span is None:
         return None
-    # Spans are exact, but which of their bytes a subtile has is not.
+    # Spans are exact, but the bytes of a subtile in them are not known.
     return None if a.span[0] < b.span[1] and b.span[0] < a.span[1] else False
 
 
@@ -116,11 +116,11 @@ class SymbolicRectangle:
 
 
 def _value(start: Start, env: Env, last: int) -> int | None:
-    """Return a start; None if it is not known, or after the last valid one."""
+    """Return the value of a start; None if it is not known, or not 0 to `last`."""
     total, terms = start
     for term in terms:
-        known = env.get(term, VARIES).exact
-        if known is None:
+        constant = env.get(term, VARIES).exact
+        if constant is None:
             return None
-        total += known
+        total += constant
     return total if 0 <= total <= last else None

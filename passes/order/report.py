@@ -1,4 +1,4 @@
-"""Messages about accesses that are out of order, or not proven to be in order."""
+"""Messages about hazards, and the ops that are missing between their accesses."""
 
 from ...bindings.diagnostics import format_location
 from ...bindings.irtypes import Op
@@ -12,18 +12,18 @@ from ...dialect.ops import (
     TmaWaitOp,
     WaitOp,
 )
-from .hazard import Hazard
-from .needs import CTA_BARRIER, Need, listed
+from .hazards import Hazard
+from .needs import CTA_BARRIER, Need, needs_text
 from .rectangles import Rectangle
 
-#: How remarks about what is not proven begin.
+#: The beginning of remarks about what is not proven.
 NOT_PROVEN = "cannot prove that accesses of tiles are in order"
 
 
 def error(hazard: Hazard) -> str:
     """Return the message about a hazard that occurs in some run."""
     if hazard.at_end:
-        missing = listed(needs(hazard))
+        missing = needs_text(needs(hazard))
         return f"may still read its tile when the kernel ends; put {missing} before the end"
     reads_and_writes = hazard.writes and not hazard.after_write
     if reads_and_writes and hazard.earlier == hazard.op and not _iteration(hazard):
@@ -32,12 +32,12 @@ def error(hazard: Hazard) -> str:
         return f"reads and writes the same bytes of {tile}; {fix}"
     if hazard.rectangle.allocation.of_registers:
         return (
-            f"writes registers that the {at(hazard.earlier)} may still be reading"
-            f"{_iteration(hazard)}; put {listed(needs(hazard))} between them"
+            f"writes registers that the {label(hazard.earlier)} may still be reading"
+            f"{_iteration(hazard)}; put {needs_text(needs(hazard))} between them"
         )
     return (
-        f"{_verb(hazard)} {_tile(hazard.rectangle)} before the {at(hazard.earlier)} is over"
-        f"{_iteration(hazard)}; put {listed(needs(hazard))} between them"
+        f"{_verb(hazard)} {_tile(hazard.rectangle)} before the {label(hazard.earlier)} is over"
+        f"{_iteration(hazard)}; put {needs_text(needs(hazard))} between them"
     )
 
 
@@ -47,11 +47,11 @@ def remark(hazard: Hazard) -> str:
         return f"cannot prove that it has read its tile when the kernel ends: {reason(hazard)}"
     if hazard.rectangle.allocation.of_registers:
         return (
-            f"cannot prove that the {at(hazard.earlier)} is over when this writes its registers "
+            f"cannot prove that the {label(hazard.earlier)} is over when this writes its registers "
             f"again: {reason(hazard)}"
         )
     return (
-        f"cannot prove that the {at(hazard.earlier)} is over when this {_verb(hazard)} "
+        f"cannot prove that the {label(hazard.earlier)} is over when this {_verb(hazard)} "
         f"{_tile(hazard.rectangle)}: {reason(hazard)}"
     )
 
@@ -69,20 +69,21 @@ def _verb(hazard: Hazard) -> str:
     return "overwrites" if hazard.writes else "reads"
 
 
-def at(op: Op) -> str:
-    """Return an op's name and location."""
+def label(op: Op) -> str:
+    """Return the label of an op in messages: its name and location."""
     return f"{op.operation.name} at {format_location(op.location)}"
 
 
 def _tile(rectangle: Rectangle) -> str:
-    tile = f"the {at(rectangle.allocation.op)}"
+    tile = f"the {label(rectangle.allocation.op)}"
     if rectangle.allocation.stages == 1:
         return tile
     return f"{'a stage' if rectangle.stage is None else f'stage {rectangle.stage}'} of {tile}"
 
 
 def _iteration(hazard: Hazard) -> str:
-    """Return the iteration of the innermost loop that is not in its first one; empty if there is none."""
+    """Return the iteration of the innermost loop that is not in its first iteration, in words; else
+    ""."""
     for loop, iteration in reversed(hazard.trail):
         if iteration:
             where = format_location(loop.location)
@@ -91,26 +92,26 @@ def _iteration(hazard: Hazard) -> str:
 
 
 def needs(hazard: Hazard) -> tuple[Need, ...]:
-    """Return the ops that would put the two accesses in order."""
+    """Return the ops that are missing between the two accesses."""
     age = hazard.age
     if _is_bulk_store(hazard.earlier):
-        found = [Need(TmaCommitOp)] if age is not None and age < 0 else []
+        missing = [Need(TmaCommitOp)] if age is not None and age < 0 else []
         if age is not None:
             read = not hazard.after_write
-            found.append(Need(TmaWaitOp, max(age, 0), elected=True, read=read))
-        return (*found, *([] if hazard.at_end or hazard.past_barrier else [CTA_BARRIER]))
+            missing.append(Need(TmaWaitOp, max(age, 0), elected=True, read=read))
+        return (*missing, *([] if hazard.at_end or hazard.past_barrier else [CTA_BARRIER]))
     if not hazard.after_write:
         waits = [] if age is None else [Need(WaitOp, age)]
         if hazard.proxy is Proxy.ASYNC and hazard.writes and not hazard.fenced:
             waits.append(Need(FenceOp))
         return (*waits, *([] if hazard.rectangle.allocation.of_registers else [CTA_BARRIER]))
-    found = []
+    missing = []
     if age is not None:
-        found = [Need(CopyCommitOp)] if age < 0 else []
-        found.append(Need(CopyWaitOp, max(age, 0)))
+        missing = [Need(CopyCommitOp)] if age < 0 else []
+        missing.append(Need(CopyWaitOp, max(age, 0)))
     if hazard.proxy is Proxy.ASYNC and not hazard.fenced:
-        found.append(Need(FenceOp))
-    return (*found, *([] if hazard.past_barrier else [CTA_BARRIER]))
+        missing.append(Need(FenceOp))
+    return (*missing, *([] if hazard.past_barrier else [CTA_BARRIER]))
 
 
 def reason(hazard: Hazard) -> str:
@@ -120,4 +121,4 @@ def reason(hazard: Hazard) -> str:
         return f"'{op.operation.name}' at {format_location(op.location)} may order them"
     if hazard.unsure:
         return hazard.unsure
-    return f"there may be a path without {listed(needs(hazard))} between them"
+    return f"there may be a path without {needs_text(needs(hazard))} between them"

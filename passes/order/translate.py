@@ -1,10 +1,9 @@
-"""Translates a function's ops to the program that is interpreted."""
+"""Translate a function's ops to its step program."""
 
 from collections.abc import Callable
 from math import lcm
 
-from ...bindings.irtypes import Block as MlirBlock
-from ...bindings.irtypes import Op
+from ...bindings.irtypes import Block, Op
 from ...bindings.mlir import ir
 from ...dialect.effects import Completion, Proxy, Scope
 from ...dialect.op import SmemOp
@@ -14,68 +13,73 @@ from ...ir.kernel import ancestors_of, threads_of
 from ...ir.launch_attributes import MULTIPLES
 from ...layout.fragments import WARPGROUP
 from . import report
-from .declared_effects import accessed_tiles, has_effect, pending_of
-from .global_memory import GlobalMemory, asynchronous_reason
-from .harmless import is_harmless
+from .effects import (
+    CP_ASYNC,
+    MBARRIER_WRITES,
+    RegisterWriters,
+    accessed_tiles,
+    defining_op,
+    has_effect,
+    is_harmless,
+    pending_of,
+)
+from .global_memory import GlobalArrays, asynchronous_reason
 from .integers import UNKNOWN
 from .memory import Allocations
-from .memrefs import CP_ASYNC, MBARRIER_WRITES, defining_op
 from .program import (
-    Barrier,
-    Block,
     BulkCommit,
-    BulkStore,
+    BulkRead,
     BulkWait,
-    Commit,
-    Copy,
+    ComputedInteger,
+    CopyCommit,
     CopyWait,
-    Define,
-    Elect,
+    CtaBarrier,
     Elected,
-    End,
+    ElectRegion,
     Fence,
-    For,
-    If,
-    Let,
-    Load,
-    Mma,
+    ForRegion,
+    IfRegion,
+    KernelEnd,
+    MemoryWrite,
+    MmaRead,
+    MmaWait,
     Opaque,
-    Other,
-    Program,
+    RegisterWrite,
     Step,
-    Wait,
+    StepBlock,
+    StepProgram,
+    ThreadRead,
+    UnknownEffects,
 )
 from .rectangles import Allocation, Start, SymbolicRectangle
-from .registers import Registers
 from .translate_integers import IntegerTranslator
 
-_ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait, BulkCommit, BulkWait, End)
+_ORDERINGS = (CopyCommit, CopyWait, Fence, CtaBarrier, MmaWait, BulkCommit, BulkWait, KernelEnd)
 
-#: What all threads of the CTA must execute to order their accesses.
-_OF_ALL = (Commit, CopyWait, Wait, Barrier)
+#: Steps that all threads of the CTA must execute.
+_OF_ALL = (CopyCommit, CopyWait, MmaWait, CtaBarrier)
 
-#: The accesses of tiles that are followed, by whether they write, by the proxy, and by what states that
-#: they are complete.
+#: The accesses of tiles that are followed, by whether they write, by proxy, and by completion.
 _STEPS = {
-    (False, Proxy.GENERIC, Completion.AT_ONCE): Load,
-    (False, Proxy.ASYNC, Completion.WGMMA_GROUP): Mma,
-    (False, Proxy.ASYNC, Completion.BULK_GROUP): BulkStore,
-    (True, Proxy.GENERIC, Completion.AT_ONCE): Copy,
-    (True, Proxy.GENERIC, Completion.CP_ASYNC_GROUP): Copy,
+    (False, Proxy.GENERIC, Completion.AT_ONCE): ThreadRead,
+    (False, Proxy.ASYNC, Completion.WGMMA_GROUP): MmaRead,
+    (False, Proxy.ASYNC, Completion.BULK_GROUP): BulkRead,
+    (True, Proxy.GENERIC, Completion.AT_ONCE): MemoryWrite,
+    (True, Proxy.GENERIC, Completion.CP_ASYNC_GROUP): MemoryWrite,
 }
 
-#: The waits for accesses, by what states that these are complete.
+#: The waits for accesses, by their completion.
 _WAITS = {
     Completion.CP_ASYNC_GROUP: CopyWait,
-    Completion.WGMMA_GROUP: Wait,
+    Completion.WGMMA_GROUP: MmaWait,
     Completion.BULK_GROUP: BulkWait,
 }
 
 
 def translate(
-    function: Op, blocks: list[MlirBlock], global_memory: GlobalMemory | None = None
-) -> Program:
-    """Return the program of a function; only the first of its blocks is run.
+    function: Op, blocks: list[Block], global_memory: GlobalArrays | None = None
+) -> StepProgram:
+    """Return the step program of a function; only the first of its blocks counts.
 
     Args:
         function: the function.
@@ -91,7 +95,7 @@ def translate(
 class Translator:
     """Translates ops one by one."""
 
-    def __init__(self, function: Op, global_memory: GlobalMemory | None = None) -> None:
+    def __init__(self, function: Op, global_memory: GlobalArrays | None = None) -> None:
         self._global_memory = global_memory
         self._integers = IntegerTranslator(function)
         self._number = self._integers.number
@@ -99,33 +103,33 @@ class Translator:
         self._function = function
         #: The scope of a barrier of all threads of the CTA.
         self._everyone = Scope.WARPGROUP if threads_of(function) == WARPGROUP else Scope.CTA
-        self._registers = Registers(function)
+        self._registers = RegisterWriters(function)
         self._defined: dict[Op, SymbolicRectangle] = {}
-        self.copies: list[Copy] = []
-        self.readers: list[Mma | Load | BulkStore] = []
+        self.copies: list[MemoryWrite] = []
+        self.readers: list[MmaRead | ThreadRead | BulkRead] = []
         self.furthest = 1
         self._translations: dict[str, Callable[[Op], Step | None]] = {
-            "nvgpu.device_async_create_group": lambda _: Commit(),
+            "nvgpu.device_async_create_group": lambda _: CopyCommit(),
             "nvgpu.device_async_wait": self._wait_for_groups,
             "scf.if": self._if,
             "scf.for": self._for,
         }
 
-    def program(self, blocks: list[MlirBlock]) -> Program:
-        """Return the program of the function, whose arguments are the same for all threads.
+    def program(self, blocks: list[Block]) -> StepProgram:
+        """Return the step program of the function. Its arguments are the same for all threads.
 
         Args:
-            blocks: the function's; only the first is run.
+            blocks: the function's; only the first one counts.
 
         Raises:
             OpError: if an op uses a tile that does not come from an alloc or view.
         """
         body, *_ = [self._block(block) for block in blocks]
-        stored = [read for x in self.readers if isinstance(x, BulkStore) for read in x.sources]
+        stored = [read for x in self.readers if isinstance(x, BulkRead) for read in x.sources]
         if stored:
-            body.by_op[-1][1].append(End(self._function, tuple(stored)))
+            body.by_op[-1][1].append(KernelEnd(self._function, tuple(stored)))
         body.by_op.insert(0, (self._function, [*map(self._integers.argument, blocks[0].arguments)]))
-        return Program(
+        return StepProgram(
             body,
             tuple(self.copies),
             tuple(self.readers),
@@ -135,22 +139,22 @@ class Translator:
             _size_multiple(self._function),
         )
 
-    def _block(self, block: MlirBlock) -> Block:
+    def _block(self, block: Block) -> StepBlock:
         ops = list(block.operations)
         by_op = [(op.operation, self.steps_of(op)) for op in ops]
         yields: tuple[int, ...] = ()
         if ops and ops[-1].operation.name == "scf.yield":
             yields = tuple(map(self._number, ops[-1].operands))
         steps = [step for _, steps in by_op for step in steps]
-        return Block(by_op, yields, any(map(_accesses, steps)), any(map(_synchronizes, steps)))
+        return StepBlock(by_op, yields, any(map(_accesses, steps)), any(map(_synchronizes, steps)))
 
     def steps_of(self, op: Op) -> list[Step]:
         """Return the steps of an op view."""
-        steps = self._translated(op)
-        if any(isinstance(step, _OF_ALL) for step in steps) and self._elected(op):
+        steps = self._translate(op)
+        if any(isinstance(step, _OF_ALL) for step in steps) and self._elected_threads(op):
             return [Opaque(op, _NOT_ALL)]
         if self._registers.are_written_by(op) and op.operation.name != "scf.for":
-            return [*steps, Define(op, self._definition(op.operation))]
+            return [*steps, RegisterWrite(op, self._definition(op.operation))]
         return steps
 
     def _definition(self, op: Op) -> SymbolicRectangle:
@@ -161,27 +165,29 @@ class Translator:
             self._defined[op] = SymbolicRectangle(allocation, start, start, start, 1, 1)
         return self._defined[op]
 
-    def _translated(self, op: Op) -> list[Step]:
+    def _translate(self, op: Op) -> list[Step]:
         if not isinstance(op, SmemOp):
             step = self._step(op.operation)
             return [*self._of_memrefs(op.operation), *([] if step is None else [step])]
         if isinstance(op, MapOp):
-            # The region is run for each element; the accesses and barriers of one run stand for all.
+            # The region runs for each element; the accesses and barriers of one run stand for all.
             inner = self._block(op.regions[0].blocks[0])
             return inner.steps if inner.accesses or inner.synchronizes else []
-        if isinstance(op, ElectOp) and self._elected(op) is None:
-            return [Elect(op.operation, self._block(op.regions[0].blocks[0]))]
+        if isinstance(op, ElectOp) and self._elected_threads(op) is None:
+            return [ElectRegion(op.operation, self._block(op.regions[0].blocks[0]))]
         if len(op.regions):
             return [self._opaque(op)]
-        return self._declared(op) if has_effect(op) else []
+        return self._declared_steps(op) if has_effect(op) else []
 
-    def _elected(self, op: Op) -> Elected | None:
+    def _elected_threads(self, op: Op) -> Elected | None:
         """Return the threads that an `smem.elect` around an op selects; None if there is none."""
-        for each in ancestors_of(op):
-            if each.name == ElectOp.OPERATION_NAME:
-                # One warpgroup is the CTA.
+        for ancestor in ancestors_of(op):
+            if ancestor.name == ElectOp.OPERATION_NAME:
+                # The only warpgroup is the CTA.
                 alone = self._everyone is Scope.WARPGROUP
-                return Elected("cta" if alone else each.opview.scope.value, each.opview.warp)
+                return Elected(
+                    "cta" if alone else ancestor.opview.scope.value, ancestor.opview.warp
+                )
         return None
 
     def _step(self, op: Op) -> Step | None:
@@ -191,47 +197,48 @@ class Translator:
         if (integer := self._integers.translate(op)) is not None:
             return integer
         if is_cta_barrier(op):
-            return Barrier()
+            return CtaBarrier()
         if len(op.regions):
             return self._opaque(op)
-        return None if is_harmless(op) else Other(op)
+        return None if is_harmless(op) else UnknownEffects(op)
 
-    def _of_memrefs(self, op: Op) -> list[Load | Copy | Opaque]:
+    def _of_memrefs(self, op: Op) -> list[ThreadRead | MemoryWrite | Opaque]:
         """Return the accesses of an op of another dialect to memory that tiles view."""
-        reads, writes = self.allocations.of_memrefs(op)
-        readers = [Load(op, reads)] if reads else []
-        copies = [Copy(op, target, op.name in CP_ASYNC) for target in writes]
+        reads, writes = self.allocations.memref_accesses(op)
+        readers = [ThreadRead(op, reads)] if reads else []
+        copies = [MemoryWrite(op, target, op.name in CP_ASYNC) for target in writes]
         self.readers += readers
         self.copies += copies
         if copies and op.name in MBARRIER_WRITES:
             return [self._by_mbarrier(op)]
         return [*readers, *copies, *self._of_arrays(op)]
 
-    def _of_arrays(self, op: Op) -> list[Load | Copy | Opaque]:
-        """Return the accesses of an op of arrays in global memory that are followed."""
-        steps: list[Load | Copy | Opaque] = []
-        for access, whole in self._global_memory.of(op) if self._global_memory else ():
-            threads = self._elected(op) if access.in_bulk else None
+    def _of_arrays(self, op: Op) -> list[ThreadRead | MemoryWrite | Opaque]:
+        """Return the accesses by an op of followed arrays in global memory."""
+        steps: list[ThreadRead | MemoryWrite | Opaque] = []
+        for access, whole in self._global_memory.accesses_by(op) if self._global_memory else ():
+            threads = self._elected_threads(op) if access.in_bulk else None
             if access.writes and threads is not None:
-                steps.append(Copy(op, whole, asynchronous=True, threads=threads))
+                steps.append(MemoryWrite(op, whole, asynchronous=True, threads=threads))
             elif access.asynchronous:
                 steps.append(Opaque(op, asynchronous_reason(access)))
             elif access.writes:
-                steps.append(Copy(op, whole, asynchronous=False))
+                steps.append(MemoryWrite(op, whole, asynchronous=False))
             else:
-                steps.append(Load(op, (whole,)))
+                steps.append(ThreadRead(op, (whole,)))
         return steps
 
     def _by_mbarrier(self, op: Op) -> Opaque:
-        """Translate a write that completes at an mbarrier of the kernel's own."""
+        """Translate a write that completes at an mbarrier of no pipeline."""
         _, number = MBARRIER_WRITES[op.name]
-        made = defining_op(op.operands[number])
-        where = f" ({report.at(made)})" if made else ""
+        mbarrier_op = defining_op(op.operands[number])
+        where = f" ({report.label(mbarrier_op)})" if mbarrier_op else ""
         reason = f"it completes at an mbarrier of the kernel's own{where}"
         return Opaque(op, f"{reason}; only those of smem.create_pipeline are followed")
 
     def _wait_for_groups(self, op: Op) -> CopyWait:
-        """Translate upstream's wait, which leaves `numGroups` groups pending whatever its token is."""
+        """Translate `nvgpu.device_async_wait`: it leaves `numGroups` groups pending whatever its token
+        is."""
         named = "numGroups" in op.attributes
         pending = ir.IntegerAttr(op.attributes["numGroups"]).value if named else 0
         self.furthest = max(self.furthest, pending + 1)
@@ -239,9 +246,9 @@ class Translator:
 
     # Accesses and what orders them.
 
-    def _declared(self, op: Op) -> list[Step]:
+    def _declared_steps(self, op: Op) -> list[Step]:
         """Return the steps of an op of the dialect, by its effects."""
-        effects, elected = op.effects, self._elected(op)
+        effects, elected = op.effects, self._elected_threads(op)
         steps: list[Step] = []
         if elected and (reason := _not_by_one(op)):
             return [Opaque(op, reason)]
@@ -250,52 +257,56 @@ class Translator:
         steps += self._accesses(op, elected)
         if effects.commits is not None:
             copies = effects.commits is Completion.CP_ASYNC_GROUP
-            steps.append(Commit() if copies else BulkCommit(elected))
+            steps.append(CopyCommit() if copies else BulkCommit(elected))
         if effects.fences:
-            # That of one thread orders what this thread has written.
-            steps.append(Other(op) if elected else Fence())
+            # The fence of one thread orders only the writes of this thread.
+            steps.append(UnknownEffects(op) if elected else Fence())
         if effects.barrier is not None:
-            steps.append(Barrier() if self._is_of_all(op) else Other(op))
+            steps.append(CtaBarrier() if self._is_of_all(op) else UnknownEffects(op))
         if isinstance(op, SemaphoreArriveOp) and self._everyone is Scope.WARPGROUP:
-            steps.append(Let(self._number(op.last), lambda: UNKNOWN, ()))
+            steps.append(ComputedInteger(self._number(op.last), lambda: UNKNOWN, ()))
         return steps
 
     def _is_of_all(self, op: Op) -> bool:
-        """Whether a barrier is one of all threads of the CTA."""
+        """Whether all threads of the CTA execute a barrier."""
         if isinstance(op, WarpgroupBarrierOp) and op.warpgroups > 1:
             return op.warpgroups * WARPGROUP == threads_of(self._function)
         return (op.effects.barrier or Scope.THREAD) >= self._everyone
 
-    def _wait(self, op: Op, elected: Elected | None) -> CopyWait | Wait | BulkWait | Other:
+    def _wait(
+        self, op: Op, elected: Elected | None
+    ) -> CopyWait | MmaWait | BulkWait | UnknownEffects:
         wait = _WAITS.get(op.effects.awaits)
         if wait is None:
-            return Other(op)
+            return UnknownEffects(op)
         pending = pending_of(op)
         self.furthest = max(self.furthest, pending + 1)
         return BulkWait(pending, elected, op.read) if wait is BulkWait else wait(pending)
 
     def _accesses(
         self, op: Op, elected: Elected | None
-    ) -> list[Opaque | Load | Mma | BulkStore | Copy]:
-        """Return the accesses of an op: reads by threads, tensor cores and bulk copies, then writes."""
+    ) -> list[Opaque | ThreadRead | MmaRead | BulkRead | MemoryWrite]:
+        """Return the accesses of an op, reads first."""
         read: dict[type, list[SymbolicRectangle]] = {}
-        copies: list[Copy] = []
+        copies: list[MemoryWrite] = []
         unknown: list[Opaque] = []
         for tile, access in accessed_tiles(op):
             step = _STEPS.get((access.writes, access.proxy, access.completion), Opaque)
             rectangle = self.allocations.rectangle(tile, op) if step is not Opaque else None
             if step is Opaque:
                 unknown = [Opaque(op, "it accesses tiles in a way that is not followed")]
-            elif step is BulkStore and elected is None:
+            elif step is BulkRead and elected is None:
                 unknown = [Opaque(op, _BY_ALL)]
-            elif step is not Copy:
+            elif step is not MemoryWrite:
                 read.setdefault(step, []).extend([] if rectangle is None else [rectangle])
             elif rectangle is not None:
-                copies.append(Copy(op, rectangle, access.completion is not Completion.AT_ONCE))
-        if Mma in read:
-            read[Mma] += map(self._definition, self._registers.of(op))
+                copies.append(
+                    MemoryWrite(op, rectangle, access.completion is not Completion.AT_ONCE)
+                )
+        if MmaRead in read:
+            read[MmaRead] += map(self._definition, self._registers.writers_for(op))
         readers = [
-            reader(op, tuple(sources), *((elected,) if reader is BulkStore else ()))
+            reader(op, tuple(sources), *((elected,) if reader is BulkRead else ()))
             for reader, sources in read.items()
         ]
         self.readers += readers
@@ -304,24 +315,24 @@ class Translator:
 
     # Control flow.
 
-    def _if(self, op: Op) -> If:
+    def _if(self, op: Op) -> IfRegion:
         branches = [self._block(r.blocks[0]) for r in op.regions if len(r.blocks)]
-        then, otherwise = (*branches, Block())[:2]
+        then, otherwise = (*branches, StepBlock())[:2]
         results = tuple(map(self._number, op.results))
         for result, *yielded in zip(results, then.yields, otherwise.yields, strict=False):
-            self._integers.widening.follow("arith.select", result, tuple(yielded))
-        return If(op, self._number(op.operands[0]), (then, otherwise), results)
+            self._integers.widening.add_op("arith.select", result, tuple(yielded))
+        return IfRegion(op, self._number(op.operands[0]), (then, otherwise), results)
 
-    def _for(self, op: Op) -> For:
+    def _for(self, op: Op) -> ForRegion:
         lower, upper, step, *initial = map(self._number, op.operands)
         block = op.regions[0].blocks[0]
         induction, *carried = map(self._number, block.arguments)
-        self._integers.widening.carried(induction, *carried)
+        self._integers.widening.add_carried(induction, *carried)
         body = self._block(block)
         if self._registers.are_written_by(op):
             # The loop writes the registers that it carries at the end of an iteration.
-            body.by_op[-1][1].append(Define(op, self._definition(op)))
-        return For(
+            body.by_op[-1][1].append(RegisterWrite(op, self._definition(op)))
+        return ForRegion(
             op,
             (lower, upper, step),
             tuple(initial),
@@ -331,15 +342,19 @@ class Translator:
             tuple(map(self._number, op.results)),
         )
 
-    def _opaque(self, op: Op) -> Opaque | Other:
+    def _opaque(self, op: Op) -> Opaque | UnknownEffects:
         """Translate an op that executes its regions in an unknown way."""
         inner = [self._block(block) for region in op.regions for block in region.blocks]
-        own = isinstance(op, SmemOp) and has_effect(op)
-        followed = own or any(block.accesses or block.synchronizes for block in inner)
-        return Opaque(op, "how it executes its regions is not known") if followed else Other(op)
+        has_own_effect = isinstance(op, SmemOp) and has_effect(op)
+        followed = has_own_effect or any(block.accesses or block.synchronizes for block in inner)
+        return (
+            Opaque(op, "how it executes its regions is not known")
+            if followed
+            else UnknownEffects(op)
+        )
 
 
-#: Why ops are not followed: threads execute them that may not.
+#: Why ops are not followed: too few or too many threads execute them.
 _NOT_ALL = "not all threads of the CTA execute it"
 _BY_ALL = f"it is not in an {ElectOp.OPERATION_NAME}: each thread that executes it stores the tile"
 
@@ -355,7 +370,7 @@ def _not_by_one(op: Op) -> str:
 
 
 def _size_multiple(function: Op) -> int:
-    """Return a common multiple of the sizes that a kernel is called with; see the manifest."""
+    """Return a common multiple of the sizes that a kernel accepts; see the manifest."""
     if MULTIPLES not in function.attributes:
         return 1
     multiples = function.attributes[MULTIPLES]
@@ -364,24 +379,26 @@ def _size_multiple(function: Op) -> int:
 
 
 def _accesses(step: Step) -> bool:
-    inner: tuple[Block, ...] = step.branches if isinstance(step, If) else ()
-    inner = (step.body,) if isinstance(step, For | Elect) else inner
-    return isinstance(step, (Copy, Load, Mma, BulkStore)) or any(block.accesses for block in inner)
+    inner: tuple[StepBlock, ...] = step.branches if isinstance(step, IfRegion) else ()
+    inner = (step.body,) if isinstance(step, ForRegion | ElectRegion) else inner
+    return isinstance(step, (MemoryWrite, ThreadRead, MmaRead, BulkRead)) or any(
+        block.accesses for block in inner
+    )
 
 
 def _synchronizes(step: Step) -> bool:
-    if isinstance(step, If):
+    if isinstance(step, IfRegion):
         return any(branch.synchronizes for branch in step.branches)
-    if isinstance(step, For | Elect):
+    if isinstance(step, ForRegion | ElectRegion):
         return step.body.synchronizes
-    if isinstance(step, Copy):
+    if isinstance(step, MemoryWrite):
         return not _is_of_memref(step, step.target)
-    if isinstance(step, Load):
+    if isinstance(step, ThreadRead):
         return not any(_is_of_memref(step, source) for source in step.sources)
-    return isinstance(step, (Mma, BulkStore, *_ORDERINGS, Opaque))
+    return isinstance(step, (MmaRead, BulkRead, *_ORDERINGS, Opaque))
 
 
-def _is_of_memref(step: Copy | Load, accessed: SymbolicRectangle) -> bool:
-    """Whether an access is one of another dialect's op to the memory of a memref."""
+def _is_of_memref(step: MemoryWrite | ThreadRead, accessed: SymbolicRectangle) -> bool:
+    """Whether an access is by an op of another dialect to the memory of a memref."""
     allocation = accessed.allocation
     return allocation.of_memref or (allocation.of_global and not isinstance(step.op, SmemOp))

@@ -3,9 +3,8 @@
 import pytest
 
 import mlir_smem.language as sl
-from mlir_smem.passes.check_async.extents import Extent
-from mlir_smem.passes.check_async.polynomials import number
-from mlir_smem.passes.check_async.symbols import SymbolTable
+from mlir_smem.passes.check_async.polynomials import SymbolTable, number
+from mlir_smem.passes.check_async.tile_slices import AxisSlice
 
 
 def stores(buffers, pending, rows):
@@ -56,11 +55,11 @@ def test_stores_in_flight(buffers, early, rows):
 )
 def test_remainders(ahead, size, overlaps):
     symbols = SymbolTable()
-    x = symbols.of(("x",), lower_bound=0).polynomial
+    x = symbols.symbol(("x",), lower_bound=0).polynomial
 
     def extent(dividend):
         operands = dividend, number(3)
-        remainder = symbols.of(("arith.remui", "", operands), operands, lower_bound=0)
-        return Extent(remainder.polynomial * number(64), size, 256)
+        remainder = symbols.symbol(("arith.remui", "", operands), operands, lower_bound=0)
+        return AxisSlice(remainder.polynomial * number(64), size, 256)
 
     assert extent(x).overlaps(extent(x + number(ahead))) is overlaps

@@ -11,7 +11,7 @@ import mlir_smem.language as sl
 from fuzz.generated.program_order import sync_of
 from mlir_smem.dialect import new_context
 from mlir_smem.passes.insert_sync import InsertSync
-from mlir_smem.passes.insert_sync.places import outwards
+from mlir_smem.passes.insert_sync.insertion_points import outwards
 
 TYPES = {
     "matmul": [sl.bf16] * 3,

@@ -75,22 +75,22 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "layout/wgmma/isa.py: Wgmma.accumulators: (a, b) -> (b, a)",
     ),
     "it ends a search earlier, or begins one again that finds the same": (
-        "passes/order/hazard.py: hazard_between: progress in (first_progress(origin.step)…",
+        "passes/order/hazards.py: hazard_between: progress in (first_progress(origin.step)…",
         "passes/insert_sync/__init__.py: insert: not insertion.check_whole() -> …",
     ),
     "segments and states of another number are followed to the same end": (
         "passes/order/graph.py: Segments._new_parts: any((isinstance(step, Access)…",
-        "passes/check_async/pipelines/walker.py: Walker._for: len(heads) > _PATHS -> …",
+        "passes/check_async/pipelines/walker.py: PartitionWalker._for: len(heads) > _PATHS -> …",
     ),
     "barriers of warpgroups and of the CTA do not stand together": (
-        "passes/order/needs.py: RANKS: 5 -> 6",
+        "passes/order/needs.py: SYNC_ORDER: 5 -> 6",
     ),
     "one of 16 sizes of single runs": ("passes/order/prove.py: _SIZES: 192 -> 193",),
     "whether an op is one of two does not depend on their order": (
         "passes/insert_sync/inserted.py: COMMITS: …",
     ),
     "it counts questions for a benchmark": (
-        "passes/insert_sync/proof.py: WholeFunction.__init__: 0 -> 1",
+        "passes/insert_sync/prover.py: WholeFunctionProver.__init__: 0 -> 1",
     ),
     "a program tells one group apart in any case": (
         "passes/check_async/analysis.py: Analyzer.furthest: 1 -> 0",
@@ -99,9 +99,9 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "passes/check_async/analysis.py: Analyzer.is_in_order: …",
     ),
     "which bytes of a memref an op accesses is not known: spans are compared": (
-        "passes/order/memory.py: Allocations._shared: 1 -> 2 [3]",
+        "passes/order/memory.py: Allocations._viewed_memory: 1 -> 2 [3]",
     ),
-    "the sign of a comparison counts": ("passes/insert_sync/in_flight.py: _latest_first: 1 -> 2",),
+    "the sign of a comparison counts": ("passes/insert_sync/edits.py: _latest_first: 1 -> 2",),
 }
 
 #: Why only one side can notice a mutant.
@@ -127,8 +127,8 @@ SEEN_BY_ONE: dict[str, tuple[str, ...]] = {
         "layout/wgmma/operand.py: descriptor_of: WgmmaDescriptor.of(canonical, start, base_offset) -> …",
     ),
     "the lit tests of `smem-allocate` fail for it as commands, not in this process": (
-        "passes/allocate.py: _barriers: not (one.is_before(other) or other.is_before(one)) -> …",
-        "passes/allocate.py: Live.is_before: …",
+        "passes/allocate.py: _barrier_hints: not (one.is_before(other) or other.is_before(one)) -> …",
+        "passes/allocate.py: LiveRange.is_before: …",
     ),
     "for hosts that prepare scale factors": ("layout/tcgen05/scales.py: unblocked: 3 -> 2",),
     "for vectors of descriptors that an upstream pass has moved into a loop's arguments": (

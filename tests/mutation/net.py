@@ -45,7 +45,7 @@ COUNT = sum(SHARES.values())
 PROGRAMS = 200
 
 #: Files that only write messages.
-_MESSAGES = ("report.py", "explain.py")
+_MESSAGES = ("report.py",)
 
 #: What evaluates what the net does not notice: lit tests, by how their names begin, and files of tests;
 #: of each test, so many cases.

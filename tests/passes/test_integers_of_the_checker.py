@@ -9,21 +9,18 @@ from mlir_smem.bindings import ir
 from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
 from mlir_smem.ir.kernel import functions_of
-from mlir_smem.passes.check_async.arithmetic import exact_result
-from mlir_smem.passes.check_async.bounds.ranges import Range, computed, exactly
-from mlir_smem.passes.check_async.describe import Description
-from mlir_smem.passes.check_async.extents import Extent
-from mlir_smem.passes.check_async.facts import facts_of
-from mlir_smem.passes.check_async.intervals import Interval, Intervals
-from mlir_smem.passes.check_async.pipelines.events import Event, Turn
+from mlir_smem.passes.check_async.bounds.ranges import IntegerRange, compute_range, exactly
+from mlir_smem.passes.check_async.describe import PolynomialPrinter
+from mlir_smem.passes.check_async.intervals import Interval, Intervals, facts_of
+from mlir_smem.passes.check_async.pipelines.circular_waits import _is_in_same_round
 from mlir_smem.passes.check_async.pipelines.global_arrays import _is_interleaved
-from mlir_smem.passes.check_async.pipelines.turns import _fits
-from mlir_smem.passes.check_async.polynomials import number
-from mlir_smem.passes.check_async.symbols import SymbolTable
-from mlir_smem.passes.check_async.values import Values
+from mlir_smem.passes.check_async.pipelines.relative_indices import Event, RoundRobinState
+from mlir_smem.passes.check_async.polynomials import SymbolTable, number
+from mlir_smem.passes.check_async.tile_slices import AxisSlice
+from mlir_smem.passes.check_async.values import SymbolicValues, exact_result
 
 SYMBOLS = SymbolTable()
-X, Y, Z = (SYMBOLS.of((name,), lower_bound=0) for name in "xyz")
+X, Y, Z = (SYMBOLS.symbol((name,), lower_bound=0) for name in "xyz")
 
 #: The predicates of `arith.cmpi`, in the order of its attribute, for natural numbers.
 _ORDERS = (int.__lt__, int.__le__, int.__gt__, int.__ge__)
@@ -39,7 +36,7 @@ def value(polynomial, x, y):
 def test_facts_of_a_comparison(predicate, holds):
     operands = X.polynomial, Y.polynomial
     more = f"predicate = {predicate} : i64 i1"
-    comparison = SYMBOLS.of(("arith.cmpi", more, operands), operands)
+    comparison = SYMBOLS.symbol(("arith.cmpi", more, operands), operands)
     facts = facts_of(comparison.polynomial, holds, lambda _: True)
     for x, y in product(range(4), repeat=2):
         follows = all(value(each, x, y) >= 0 for each in facts.natural)
@@ -51,7 +48,7 @@ def test_facts_of_a_comparison(predicate, holds):
 def test_nothing_follows_without_sign_from_what_may_be_negative(predicate):
     operands = X.polynomial, Y.polynomial
     more = f"predicate = {predicate} : i64 i1"
-    comparison = SYMBOLS.of(("arith.cmpi", more, operands), operands)
+    comparison = SYMBOLS.symbol(("arith.cmpi", more, operands), operands)
     assert facts_of(comparison.polynomial, True, lambda _: False) == ((), ())
 
 
@@ -60,8 +57,8 @@ def test_extents_of_warpgroups(start, other):
     of_each = X.polynomial * number(64)
     sizes = (16, 48, 64)
     for size, other_size in product(sizes, repeat=2):
-        one = Extent(of_each + number(start), size, 256)
-        two = Extent(of_each + number(other), other_size, 256)
+        one = AxisSlice(of_each + number(start), size, 256)
+        two = AxisSlice(of_each + number(other), other_size, 256)
         disjoint = all(
             64 * x + start + size <= 64 * y + other or 64 * y + other + other_size <= 64 * x + start
             for x, y in product(range(4), repeat=2)
@@ -89,7 +86,7 @@ def test_exact_divisions(name, by, multiple, more, expected):
 
 
 def dense(low, high, source):
-    return Range(low, high, attained=True, dense=True, sources=frozenset({source}))
+    return IntegerRange(low, high, attained=True, dense=True, sources=frozenset({source}))
 
 
 @pytest.mark.parametrize("low, high", [(0, 3), (2, 9), (0, 4), (3, 3)])
@@ -97,7 +94,7 @@ def dense(low, high, source):
     "name, by", [*product(("arith.remui", "arith.divui", "arith.addi"), (3, 5))]
 )
 def test_ends_that_are_attained(name, by, low, high):
-    result = computed(name, [dense(low, high, "x"), exactly(by)])
+    result = compute_range(name, [dense(low, high, "x"), exactly(by)])
     compute = {"arith.remui": int.__mod__, "arith.divui": int.__floordiv__}.get(name, int.__add__)
     numbers = {compute(x, by) for x in range(low, high + 1)}
     assert result.is_within(min(numbers), max(numbers)) or not result.attained
@@ -110,8 +107,8 @@ def test_ends_that_are_attained(name, by, low, high):
 
 def test_ends_that_may_not_be_attained():
     both = dense(0, 3, "x")
-    assert not computed("arith.minui", [both, both]).attained
-    assert not computed("arith.divui", [both._replace(attained=False), exactly(2)]).attained
+    assert not compute_range("arith.minui", [both, both]).attained
+    assert not compute_range("arith.divui", [both._replace(attained=False), exactly(2)]).attained
 
 
 def test_a_shift_is_a_product():
@@ -125,10 +122,10 @@ def test_a_shift_is_a_product():
         module = parse_module(text)
         (function,) = functions_of(module)
         _, known, unknown, _ = function.regions[0].blocks[0].operations
-        values = Values(function)
-        n = values.of(function.regions[0].blocks[0].arguments[0])
-        assert values.of(known.result) == n * number(8)
-        assert values.of(unknown.result).symbol.name == "arith.shli"
+        values = SymbolicValues(function)
+        n = values.polynomial(function.regions[0].blocks[0].arguments[0])
+        assert values.polynomial(known.result) == n * number(8)
+        assert values.polynomial(unknown.result).symbol.name == "arith.shli"
 
 
 def test_numbers_follow_from_others_with_the_same_products():
@@ -146,23 +143,23 @@ def test_numbers_follow_from_others_with_the_same_products():
 def test_extents_in_rounds_of_warpgroups(rounds, size, count, ahead, apart):
     """In another round each, at 64 * warpgroup + rounds * round."""
     own = X.polynomial * number(64)
-    one = Extent(Y.polynomial * number(rounds) + own, size, 1 << 20)
-    other = Extent(Z.polynomial * number(rounds) + own + number(ahead), size, 1 << 20)
+    one = AxisSlice(Y.polynomial * number(rounds) + own, size, 1 << 20)
+    other = AxisSlice(Z.polynomial * number(rounds) + own + number(ahead), size, 1 << 20)
     assert _is_interleaved(one, other, X, count) == apart
     assert not _is_interleaved(one, one._replace(start=X.polynomial * X.polynomial), X, count)
 
 
 def test_what_has_no_name_has_no_words():
     operands = X.polynomial, number(4)
-    quotient = SYMBOLS.of(("arith.divui", "", operands), operands)
-    assert Description(None, SYMBOLS).of(quotient.polynomial) is None
+    quotient = SYMBOLS.symbol(("arith.divui", "", operands), operands)
+    assert PolynomialPrinter(None, SYMBOLS).text(quotient.polynomial) is None
 
 
 @pytest.mark.parametrize("taken, held, fits", [(2, 0, True), (2, 1, False), (1, 0, False)])
 def test_the_next_turn_begins_when_the_one_before_is_over(taken, held, fits):
     """One of two warpgroups takes two indices of a pipeline in a turn, behind two of another one."""
     first, second = "first", "second"
-    turns = {first: Turn(2, 0, 0), second: Turn(2, taken, held)}
+    turns = {first: RoundRobinState(2, 0, 0), second: RoundRobinState(2, taken, held)}
     ahead = {second: taken - 4}
     partition = SimpleNamespace(warpgroups=2)
-    assert _fits(Event(partition, None, True, first, ahead, turns), second) == fits
+    assert _is_in_same_round(Event(partition, None, True, first, ahead, turns), second) == fits

@@ -7,15 +7,15 @@ import mlir_smem.language as sl
 from mlir_smem.kernels.gemm import Config, Problem
 from mlir_smem.kernels.gemm.generator.fusion import trace_epilogue
 from mlir_smem.kernels.gemm.generator.kernel import text
-from mlir_smem.passes.check_async.extents import Extent
 from mlir_smem.passes.check_async.polynomials import number
+from mlir_smem.passes.check_async.tile_slices import AxisSlice
 
 FUSION = trace_epilogue(lambda gate, x: gate * x, [], "f32", 2)
 CONFIG = Config((64, 64, 64), 2, consumers=1, store_columns=32)
 
 
 def interval(start, size):
-    return Extent(None if start is None else number(start), size, 64)
+    return AxisSlice(None if start is None else number(start), size, 64)
 
 
 @pytest.mark.parametrize(

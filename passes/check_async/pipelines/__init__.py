@@ -3,12 +3,11 @@
 from ....bindings.diagnostics import remark
 from ....bindings.irtypes import Block, Op
 from ...order.report import NOT_PROVEN
-from .cluster_barriers import ClusterBarriers
 from .findings import Findings
-from .kernel import Kernel
-from .partitions import Partitions
-from .pipeline_counts import PipelineCounts
+from .kernel import KernelAnalysis
+from .pipeline_counts import ClusterBarriers, PipelineCounts
 from .races import Races
+from .walker import KernelWalker
 
 
 def check_pipelines(function: Op, block: Block) -> None:
@@ -18,23 +17,19 @@ def check_pipelines(function: Op, block: Block) -> None:
         OpError: if some run breaks a rule.
     """
     findings = Findings()
-    follow_pipelines(Kernel(function, block), findings)
+    follow_pipelines(KernelAnalysis(function, block), findings)
     for op, reason in findings.remarks:
         remark(op.location, f"{NOT_PROVEN}: {reason}")
 
 
-def follow_pipelines(kernel: Kernel, findings: Findings) -> None:
-    """Find what is wrong or not proven in a function with pipelines or partitions.
-
-    Args:
-        kernel: the function.
-        findings: receives what is found.
+def follow_pipelines(kernel: KernelAnalysis, findings: Findings) -> None:
+    """Add what is wrong or not proven in a function with pipelines or partitions to `findings`.
 
     Raises:
-        OpError: if what is found ends the search.
+        OpError: if a finding ends the search.
     """
-    kernel.renew()
-    Partitions(kernel, findings).follow(kernel.ops.of(kernel.block))
+    kernel.reset()
+    KernelWalker(kernel, findings).follow(kernel.ops.ops_in(kernel.block))
     races = Races(kernel, findings)
     races.check_written()
     if not findings.remarks:

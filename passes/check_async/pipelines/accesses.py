@@ -1,31 +1,29 @@
-"""Reads and writes of tiles: of stages that are held, and of tiles without a pipeline."""
+"""Reads and writes of tiles by a partition: of acquired stages, and of tiles without a pipeline."""
 
 from __future__ import annotations
 
 from ....bindings.irtypes import Op, Value
 from ....dialect.effects import Access, Completion, Proxy, Scope
-from ....dialect.ops import ElectOp, LoadOp, WarpgroupBarrierOp, WarpSpecializeOp
-from ...order.needs import CLUSTER_BARRIER, Need, listed
-from ...order.report import at
-from ..extents import Extent
+from ....dialect.ops import ElectOp, FenceOp, LoadOp, WarpgroupBarrierOp, WarpSpecializeOp
+from ...order.needs import CLUSTER_BARRIER, Need, needs_text
+from ...order.report import label
 from ..polynomials import number
-from .findings import Findings, Order
-from .kernel import Kernel, Recorded, TileAccess
-from .other_warpgroups import OtherWarpgroups
-from .pipeline_sides import Side, stages_of
-from .state import Exposed, Read, Reader, State, Write
-from .threads import Threads
-from .tile_rectangles import TileRectangle
+from ..tile_slices import AxisSlice
+from .findings import Findings, MissingSync
+from .kernel import KernelAnalysis, PartitionRecord, TileAccess
+from .ops import Side, stages_of
+from .partition import ActiveThreads
+from .state import ExposedAccess, PartitionState, PendingRead, PendingWrite, Reader, TileRectangle
 from .tile_resolver import TileResolver
 
-#: What reads a tile, by the proxy and by what states that the read is complete.
+#: What reads a tile, by its proxy and its completion.
 _READERS = {
     (Proxy.GENERIC, Completion.AT_ONCE): Reader.THREADS,
     (Proxy.ASYNC, Completion.WGMMA_GROUP): Reader.MMA,
     (Proxy.ASYNC, Completion.BULK_GROUP): Reader.BULK,
 }
 
-#: How tiles are written: by the threads' own stores, and in bulk.
+#: How tiles are written: by the threads' stores, and by bulk copies.
 _WRITES = ((Proxy.GENERIC, Completion.AT_ONCE), (Proxy.ASYNC, Completion.MBARRIER))
 
 #: The age of a new read: an mma is a group, a bulk store is in one once the group is committed.
@@ -39,18 +37,18 @@ class Accesses:
         kernel: the function.
         threads: the threads that execute the ops.
         tiles: finds the rectangles of tiles.
-        others: compares the accesses of the warpgroups of the partition.
+        others: compares the accesses of different warpgroups of the partition.
         recorded: receives the accesses.
         findings: receives errors and remarks.
     """
 
     def __init__(
         self,
-        kernel: Kernel,
-        threads: Threads,
+        kernel: KernelAnalysis,
+        threads: ActiveThreads,
         tiles: TileResolver,
         others: OtherWarpgroups,
-        recorded: Recorded,
+        recorded: PartitionRecord,
         findings: Findings,
     ) -> None:
         self._kernel = kernel
@@ -67,7 +65,7 @@ class Accesses:
             for _, access in self._kernel.ops.tiles(op)
         )
 
-    def access(self, op: Op, state: State) -> None:
+    def access(self, op: Op, state: PartitionState) -> None:
         """Follow an op that `follows` accepts: its reads, then its writes."""
         tiles = self._kernel.ops.tiles(op)
         if not tiles or not self._has_needed_threads(op, state):
@@ -75,33 +73,35 @@ class Accesses:
         reads = [
             (tile, _READERS[_mechanism(access)]) for tile, access in tiles if not access.writes
         ]
-        if any(by is Reader.MMA for _, by in reads):
+        if any(reader is Reader.MMA for _, reader in reads):
             state.start_group(Reader.MMA)
-        for tile, by in reads:
+        for tile, reader in reads:
             if isinstance(op, LoadOp) and op.rank is not None:
                 self._read_remotely(op, tile, state)
             else:
-                self._read(op, tile, by, state)
-        if any(by is Reader.MMA for _, by in reads):
-            registers = map(_registers_of, self._kernel.registers.of(op))
-            state.reads |= {Read(op, each, Reader.MMA, 0) for each in registers}
+                self._read(op, tile, reader, state)
+        if any(reader is Reader.MMA for _, reader in reads):
+            registers = map(_registers_of, self._kernel.registers.writers_for(op))
+            state.reads |= {
+                PendingRead(op, written_registers, Reader.MMA, 0) for written_registers in registers
+            }
         for tile, access in tiles:
             if access.writes and access.proxy is Proxy.GENERIC:
                 self._write_by_threads(op, tile, state)
             elif access.writes:
                 self._load(op, tile, state)
 
-    def define(self, op: Op, state: State) -> None:
-        """Check that no mma may still read the registers that an op writes."""
+    def define(self, op: Op, state: PartitionState) -> None:
+        """Check that no mma in flight may read the registers that an op writes."""
         for read in self._kernel.in_order(state.reads):
             if read.rectangle.allocation == op and read.age is not None:
-                message = f"writes registers that the {at(read.op)} may still be reading"
-                fix = f"put {listed(read.missing)} between them"
-                order = Order(read.op, tuple(read.missing))
-                self._findings.error(op, f"{message}; {fix}", state.certain, state, order)
+                message = f"writes registers that the {label(read.op)} may still be reading"
+                fix = f"put {needs_text(read.missing)} between them"
+                sync = MissingSync(read.op, tuple(read.missing))
+                self._findings.error(op, f"{message}; {fix}", state.certain, state, sync)
 
-    def _has_needed_threads(self, op: Op, state: State) -> bool:
-        """Whether an op is executed by all threads that its accesses need."""
+    def _has_needed_threads(self, op: Op, state: PartitionState) -> bool:
+        """Check that all threads that its accesses need execute an op."""
         partition, scope = self._threads.partition, op.effects.scope
         if scope >= Scope.CTA and not partition.whole and partition.warpgroups is not None:
             shared = "a copy" if any(access.writes for access in op.effects.accesses) else "it"
@@ -112,7 +112,7 @@ class Accesses:
                 state.certain,
                 state,
             )
-        if scope >= Scope.CTA and self._threads.apart:
+        if scope >= Scope.CTA and self._threads.is_divergent:
             reason = "some warpgroups may not execute it, but all threads of the CTA must"
             self._findings.remark(op, reason, state)
             return False
@@ -130,13 +130,13 @@ class Accesses:
 
     # Writes.
 
-    def _write_by_threads(self, op: Op, tile: Value, state: State) -> None:
+    def _write_by_threads(self, op: Op, tile: Value, state: PartitionState) -> None:
         rectangle = self._tiles.rectangle(op, tile, state)
         if rectangle is not None:
-            self._write(rectangle, Write(op, rectangle), state)
+            self._write(rectangle, PendingWrite(op, rectangle), state)
 
-    def _load(self, op: Op, tile: Value, state: State) -> None:
-        """Follow a bulk load, whose bytes count for a pipeline index."""
+    def _load(self, op: Op, tile: Value, state: PartitionState) -> None:
+        """Follow a bulk load: its bytes count for a pipeline index."""
         count = self._threads.count
         if count != 1:
             threads = "an unknown number of" if count is None else count
@@ -152,23 +152,23 @@ class Accesses:
             self._findings.remark(op, reason, state)
             return
         self._check_counts(op, rectangle, state)
-        write = Write(op, rectangle, fenced=True, past_barrier=True, in_bulk=True)
+        write = PendingWrite(op, rectangle, fenced=True, past_barrier=True, in_bulk=True)
         self._write(rectangle, write, state)
 
-    def _check_counts(self, op: Op, rectangle: TileRectangle, state: State) -> None:
+    def _check_counts(self, op: Op, rectangle: TileRectangle, state: PartitionState) -> None:
         """Check that the bytes of a load count for the stage that it writes."""
         assert rectangle.pipeline_side is not None
         written, pipeline = rectangle.pipeline_side.pipeline, op.pipeline.owner
         if written != pipeline:
             self._findings.error(
                 op,
-                f"writes a stage of the {at(written)}, but its bytes count for the {at(pipeline)}; take "
-                "both from one pipeline",
+                f"writes a stage of the {label(written)}, but its bytes count for the {label(pipeline)}; "
+                "take both from one pipeline",
                 state.certain,
                 state,
             )
             return
-        lag = self._kernel.ranks.lag_of(
+        lag = self._kernel.relative_indices.lag_of(
             op, op.index, rectangle.pipeline_side, self._threads.iteration
         )
         if lag is None:
@@ -184,8 +184,8 @@ class Accesses:
                 state,
             )
 
-    def _write(self, rectangle: TileRectangle, write: Write, state: State) -> None:
-        if rectangle.pipeline_side is not None and not self._is_held(
+    def _write(self, rectangle: TileRectangle, write: PendingWrite, state: PartitionState) -> None:
+        if rectangle.pipeline_side is not None and not self._check_acquired(
             write.op, rectangle, "writes", state
         ):
             return
@@ -199,9 +199,9 @@ class Accesses:
                     self._race(write.op, read, "overwrites", needs, overlaps is True, state)
         if rectangle.pipeline_side is None:
             state.filled |= {rectangle}
-            if self._threads.alike and rectangle.same_in_cluster:
+            if self._threads.same_in_cluster and rectangle.same_in_cluster:
                 state.filled_by_all |= {rectangle}
-            if not self._threads.apart:
+            if not self._threads.is_divergent:
                 state.filled_by_each |= {rectangle}
         for earlier in self._kernel.in_order(state.writes):
             self._check_rewritten(earlier, write, state)
@@ -211,32 +211,34 @@ class Accesses:
         state.writes = state.writes - same | {write}
         self._record(write.op, rectangle, None, state, in_bulk=write.in_bulk)
 
-    def _check_rewritten(self, earlier: Write, write: Write, state: State) -> None:
+    def _check_rewritten(
+        self, earlier: PendingWrite, write: PendingWrite, state: PartitionState
+    ) -> None:
         """Check that two writes of the same bytes are in order (WAW).
 
-        An op that is executed again gives each thread the same bytes, which the thread writes in
-        order. Bulk loads are not ordered.
+        An op that is executed again writes the same bytes by the same thread, so in order. Bulk loads are
+        not ordered.
         """
         overlaps = earlier.rectangle.has_same_stage(write.rectangle) and earlier.rectangle.overlaps(
             write.rectangle
         )
-        again = earlier.op == write.op and earlier.rectangle.equals(write.rectangle)
-        if overlaps is False or (not earlier.in_bulk and (earlier.past_barrier or again)):
+        is_repeated = earlier.op == write.op and earlier.rectangle.equals(write.rectangle)
+        if overlaps is False or (not earlier.in_bulk and (earlier.past_barrier or is_repeated)):
             return
         if earlier.in_bulk:
             self._race(write.op, earlier, "overwrites", [], overlaps is True, state)
             return
         reason = (
-            f"it may overwrite the {at(earlier.rectangle.allocation)} before the {at(earlier.op)} is "
-            f"over; put {WarpgroupBarrierOp.OPERATION_NAME} between them"
+            f"it may overwrite the {label(earlier.rectangle.allocation)} before the {label(earlier.op)} "
+            f"is over; put {WarpgroupBarrierOp.OPERATION_NAME} between them"
         )
-        order = Order(earlier.op, (Need(WarpgroupBarrierOp),))
-        self._findings.remark(write.op, reason, state, order)
+        sync = MissingSync(earlier.op, (Need(WarpgroupBarrierOp),))
+        self._findings.remark(write.op, reason, state, sync)
 
     # Reads.
 
-    def _read(self, op: Op, tile: Value, by: Reader, state: State) -> None:
-        in_bulk = by is Reader.BULK
+    def _read(self, op: Op, tile: Value, reader: Reader, state: PartitionState) -> None:
+        in_bulk = reader is Reader.BULK
         if in_bulk and not self._threads.scope:
             reason = f"it is not in an {ElectOp.OPERATION_NAME}"
             reason = f"{reason}: each thread that executes it stores the tile"
@@ -244,54 +246,64 @@ class Accesses:
         rectangle = self._tiles.rectangle(op, tile, state)
         if rectangle is None:
             return
-        if rectangle.pipeline_side is not None and not self._is_held(op, rectangle, "reads", state):
+        if rectangle.pipeline_side is not None and not self._check_acquired(
+            op, rectangle, "reads", state
+        ):
             return
-        self._check_order(op, rectangle, by, state)
+        self._check_order(op, rectangle, reader, state)
         if rectangle.pipeline_side is None and not self._is_filled(rectangle, state):
-            tile = at(rectangle.allocation)
+            tile = label(rectangle.allocation)
             reason = f"it is not known whether what it reads of the {tile} was written before"
             fix = "write all of it before"
             if self._threads.partition.warpgroups != 1:
                 fix = "each warpgroup must write what it reads"
             self._findings.remark(op, f"{reason}; {fix}", state)
-        state.reads |= {Read(op, rectangle, by, _AGES[by], self._threads.scope if in_bulk else "")}
-        self._record(op, rectangle, by, state)
+        state.reads |= {
+            PendingRead(
+                op, rectangle, reader, _AGES[reader], self._threads.scope if in_bulk else ""
+            )
+        }
+        self._record(op, rectangle, reader, state)
 
-    def _check_order(self, op: Op, rectangle: TileRectangle, by: Reader, state: State) -> None:
-        """Check that what the partition's threads have written of the bytes is there (RAW)."""
+    def _check_order(
+        self, op: Op, rectangle: TileRectangle, reader: Reader, state: PartitionState
+    ) -> None:
+        """Check that earlier writes of the bytes by the partition are visible to a read (RAW)."""
         for write in self._kernel.in_order(state.writes):
             if write.in_bulk and write.rectangle.pipeline_side is not None:
                 continue
             overlaps = write.rectangle.has_same_stage(rectangle) and rectangle.overlaps(
                 write.rectangle
             )
-            needs = write.missing(by) if overlaps is not False else []
+            needs = write.missing(reader) if overlaps is not False else []
             if needs:
                 self._race(op, write, "reads", needs, overlaps is True, state)
 
-    def _read_remotely(self, op: LoadOp, tile: Value, state: State) -> None:
-        """Follow a load from another CTA of the cluster, whose threads execute the same ops."""
+    def _read_remotely(self, op: LoadOp, tile: Value, state: PartitionState) -> None:
+        """Follow a load from another CTA of the cluster. Its threads execute the same ops."""
         rectangle = self._tiles.rectangle(op, tile, state)
         if rectangle is None:
             return
-        its = f"{at(rectangle.allocation)} of another CTA"
+        remote_tile = f"{label(rectangle.allocation)} of another CTA"
         if rectangle.pipeline_side is not None:
-            reason = f"it reads a stage of the {its}, whose pipeline indices are not known"
+            reason = f"it reads a stage of the {remote_tile}, whose pipeline indices are not known"
             self._findings.remark(op, reason, state)
             return
         if not state.epoch:
-            message = f"reads the {its}, which may not have written it"
+            message = f"reads the {remote_tile}, which may not have written it"
             fix = f"put {CLUSTER_BARRIER} before the load"
             self._findings.error(op, f"{message}; {fix}", state.certain, state)
         elif not rectangle.is_covered(state.filled_in_cluster):
-            written = f"every CTA has written what it reads of the {its}"
+            written = f"every CTA has written what it reads of the {remote_tile}"
             reason = f"it is not known whether {written} before the last barrier of the cluster"
             self._findings.remark(op, reason, state)
         self._record(op, rectangle, Reader.THREADS, state, remote=True)
 
-    def _is_filled(self, rectangle: TileRectangle, state: State) -> bool:
-        """Whether what is read was written before, by the threads themselves, or by all warpgroups of the
-        partition; `OtherWarpgroups` checks that these come before."""
+    def _is_filled(self, rectangle: TileRectangle, state: PartitionState) -> bool:
+        """Whether the threads, or all warpgroups of the partition together, have written a rectangle.
+
+        `OtherWarpgroups` checks that the writes of other warpgroups come before.
+        """
         if rectangle.is_covered(state.filled):
             return True
         symbol, count = self._threads.partition.symbol, self._threads.partition.warpgroups
@@ -299,11 +311,18 @@ class Accesses:
             return False
         values = self._kernel.values
 
-        def of_each(one: TileRectangle) -> list[TileRectangle]:
-            return [one.of_warpgroup(values, symbol, warpgroup) for warpgroup in range(count)]
+        def warpgroup_parts(filled_rectangle: TileRectangle) -> list[TileRectangle]:
+            return [
+                filled_rectangle.of_warpgroup(values, symbol, warpgroup)
+                for warpgroup in range(count)
+            ]
 
-        filled = [each for one in state.filled_by_each for each in of_each(one)]
-        return all(each.is_covered(filled) for each in of_each(rectangle))
+        filled = [
+            part
+            for filled_rectangle in state.filled_by_each
+            for part in warpgroup_parts(filled_rectangle)
+        ]
+        return all(part.is_covered(filled) for part in warpgroup_parts(rectangle))
 
     # Both.
 
@@ -311,49 +330,55 @@ class Accesses:
         self,
         op: Op,
         rectangle: TileRectangle,
-        by: Reader | None,
-        state: State,
+        reader: Reader | None,
+        state: PartitionState,
         remote: bool = False,
         in_bulk: bool = False,
     ) -> None:
-        own = rectangle.without_variables()
+        recorded_rectangle = rectangle.without_variables()
         partition = self._threads.partition
         if partition.symbol is not None and partition.warpgroups != 1 and not remote:
-            self._others.expose(Exposed(op, own, by, in_bulk), state)
-        access = TileAccess(partition, op, own, by, state.certain, state.epoch, remote)
+            self._others.expose(ExposedAccess(op, recorded_rectangle, reader, in_bulk), state)
+        access = TileAccess(
+            partition, op, recorded_rectangle, reader, state.certain, state.epoch, remote
+        )
         self._recorded.accesses[access] = None
 
     def _race(
         self,
         op: Op,
-        other: Write | Read,
+        other: PendingWrite | PendingRead,
         verb: str,
         needs: list[Need],
         overlaps: bool,
-        state: State,
+        state: PartitionState,
     ) -> None:
-        """Report an access that begins before an earlier one is complete; a bulk load needs nothing but
-        a consumer's wait."""
-        message = f"{verb} the {at(other.rectangle.allocation)} before the {at(other.op)} is over"
-        fix = listed(needs) if needs else f"{Side.CONSUMER.wait_name} of its stage"
-        order = Order(other.op, tuple(needs))
+        """Report an access that begins before an earlier one is complete. If `needs` is empty, the
+        earlier one is a bulk load, for which a consumer waits."""
+        message = (
+            f"{verb} the {label(other.rectangle.allocation)} before the {label(other.op)} is over"
+        )
+        fix = needs_text(needs) if needs else f"{Side.CONSUMER.wait_name} of its stage"
+        sync = MissingSync(other.op, tuple(needs))
         if overlaps:
             message = f"{message}; put {fix} between them"
-            self._findings.error(op, message, state.certain, state, order)
+            self._findings.error(op, message, state.certain, state, sync)
         else:
             self._findings.remark(
                 op,
-                f"it is not known whether it shares bytes with the {at(other.op)}, which is not over",
+                f"it is not known whether it shares bytes with the {label(other.op)}, which is not over",
                 state,
-                order,
+                sync,
             )
 
-    def _is_held(self, op: Op, rectangle: TileRectangle, verb: str, state: State) -> bool:
-        """Check that an access is of a stage that was waited for, and not committed or released."""
+    def _check_acquired(
+        self, op: Op, rectangle: TileRectangle, verb: str, state: PartitionState
+    ) -> bool:
+        """Check that an accessed stage is acquired: waited for, and not committed or released."""
         assert rectangle.pipeline_side is not None
         pipeline, side = rectangle.pipeline_side
-        held, stages = state.held(rectangle.pipeline_side), stages_of(pipeline)
-        if not 1 <= rectangle.lag <= held - rectangle.shift:
+        outstanding, stages = state.outstanding(rectangle.pipeline_side), stages_of(pipeline)
+        if not 1 <= rectangle.lag <= outstanding - rectangle.shift:
             is_past = rectangle.lag > 0
             when = f"is already {side.arrived}" if is_past else "is not waited for"
             fix = (
@@ -361,8 +386,8 @@ class Accesses:
                 if is_past
                 else f"put {side.wait_name} before it"
             )
-            # The stage may be that of an index that is held.
-            holds = any((rectangle.lag - each) % stages == 0 for each in range(1, held + 1))
+            # The stage may be that of an outstanding index.
+            holds = any((rectangle.lag - lag) % stages == 0 for lag in range(1, outstanding + 1))
             certain = state.certain and not holds
             self._findings.error(op, f"{verb} a stage that {when}; {fix}", certain, state)
             return False
@@ -376,13 +401,16 @@ class Accesses:
         return True
 
     def _least_index(self, op: Op, rectangle: TileRectangle) -> int:
-        """Return a number that the pipeline index of a stage which an op accesses is not below."""
-        ranks, side = self._kernel.ranks, rectangle.pipeline_side
+        """Return a lower bound of the pipeline index whose stage an op accesses."""
+        relative_indices, side = self._kernel.relative_indices, rectangle.pipeline_side
         iteration = self._threads.iteration
         assert side is not None
-        lags = {x: ranks.lag_of(op, x, side, iteration) for x in self._kernel.ops.stage_indices(op)}
+        lags = {
+            x: relative_indices.lag_of(op, x, side, iteration)
+            for x in self._kernel.ops.stage_indices(op)
+        }
         least = [
-            (ranks.least(op, index, iteration) or 0) + lag - rectangle.lag
+            (relative_indices.least(op, index, iteration) or 0) + lag - rectangle.lag
             for index, lag in lags.items()
             if lag is not None
         ]
@@ -391,9 +419,82 @@ class Accesses:
 
 def _registers_of(writer: Op) -> TileRectangle:
     """Return the registers that an op writes for an mma, as a rectangle of one element."""
-    one = Extent(number(0), 1, 1)
-    return TileRectangle(writer, None, 0, 0, (one, one, one))
+    element = AxisSlice(number(0), 1, 1)
+    return TileRectangle(writer, None, 0, 0, (element, element, element))
 
 
 def _mechanism(access: Access) -> tuple[Proxy, Completion]:
     return access.proxy, access.completion
+
+
+class OtherWarpgroups:
+    """Compares accesses of different warpgroups of a partition: they run the same ops at their own pace.
+
+    Args:
+        kernel: the function.
+        threads: those of the partition.
+        findings: receives remarks.
+    """
+
+    def __init__(self, kernel: KernelAnalysis, threads: ActiveThreads, findings: Findings) -> None:
+        self._kernel = kernel
+        self._threads = threads
+        self._findings = findings
+
+    def expose(self, access: ExposedAccess, state: PartitionState) -> None:
+        """Check that an access comes after those of the same bytes by other warpgroups, and expose it to
+        later ones. The other warpgroups execute the same op."""
+        if (
+            self._threads.partition,
+            access.rectangle.pipeline_side,
+        ) in self._kernel.use.round_robins:
+            return
+        for earlier in (access, *self._kernel.in_order(state.exposed - {access})):
+            self._check(earlier, access, state)
+        state.exposed |= {access}
+
+    def check_branches(
+        self, then_accesses: frozenset[ExposedAccess], else_accesses: frozenset[ExposedAccess]
+    ) -> None:
+        """Check accesses in the two branches of an `scf.if` of which each warpgroup takes one."""
+        for first in self._kernel.in_order(then_accesses):
+            for second in self._kernel.in_order(else_accesses):
+                self._check(first, second, None)
+
+    def _check(
+        self, earlier: ExposedAccess, later: ExposedAccess, state: PartitionState | None
+    ) -> None:
+        partition = self._threads.partition
+        writes = [access for access in (later, earlier) if access.reader is None]
+        is_past = earlier.past_barrier and not later.is_async
+        if not writes or is_past or not earlier.rectangle.has_same_pipeline(later.rectangle):
+            return
+        assert partition.symbol is not None
+        if earlier.rectangle.is_disjoint_between(later.rectangle, partition.symbol):
+            return
+        conflicting = earlier if writes[0] is later else later
+        reason = (
+            "another warpgroup of its partition may access the same bytes by the "
+            f"{label(conflicting.op)}"
+        )
+        if earlier is later or state is None or partition.warpgroups is None or earlier.in_bulk:
+            self._findings.remark(writes[0].op, reason, state)
+            return
+        needs = self._needs_between(earlier, later, partition.warpgroups, state)
+        sync = MissingSync(earlier.op, needs, before=later.op)
+        reason = f"{reason}; put {needs_text(needs)} between them"
+        self._findings.remark(writes[0].op, reason, state, sync)
+
+    def _needs_between(
+        self, earlier: ExposedAccess, later: ExposedAccess, warpgroups: int, state: PartitionState
+    ) -> tuple[Need, ...]:
+        """Return the missing ops between accesses by several warpgroups of a partition."""
+        waits = [
+            need
+            for read in self._kernel.in_order(state.reads)
+            if read.op == earlier.op and earlier.reader is not None
+            for need in read.missing
+        ]
+        fences = [Need(FenceOp)] if earlier.reader is None and later.is_async else []
+        barrier = Need(WarpgroupBarrierOp, warpgroups=warpgroups)
+        return (*dict.fromkeys(waits), *fences, barrier)

@@ -8,16 +8,16 @@ from typing import NamedTuple
 from ....bindings.irtypes import Op
 from ....ir.errors import OpError
 from ...order.needs import Need, Unordered
-from .state import State
+from .state import PartitionState
 
 
-class Order(NamedTuple):
-    """What would put two accesses in order.
+class MissingSync(NamedTuple):
+    """Synchronization that is missing between two accesses.
 
     Attributes:
-        earlier: the op whose access may not be over.
-        needs: what is missing after it.
-        before: the op before which it is missing, if that is not the op of the finding.
+        earlier: the op whose access may not be complete.
+        needs: the missing ops.
+        before: the op before which they are missing; by default the op of the finding.
     """
 
     earlier: Op
@@ -25,44 +25,43 @@ class Order(NamedTuple):
     before: Op | None = None
 
 
-class Ends(Enum):
-    """What ends a search for findings, by raising an error.
+class StopOn(Enum):
+    """The findings that end the search: they are raised as errors.
 
     Attributes:
         WRONG: what some run is known to do wrong.
-        NOT_ORDER: of that, what no order of accesses mends.
-        ANY: whatever is not proven.
+        UNFIXABLE: of that, what no synchronization fixes.
+        UNPROVEN: whatever is not proven.
     """
 
-    WRONG, NOT_ORDER, ANY = range(3)
+    WRONG, UNFIXABLE, UNPROVEN = range(3)
 
 
 class Findings:
     """What is not proven of a kernel.
 
     Args:
-        ends: what ends the search.
+        stops_on: the findings that end the search.
 
     Attributes:
-        remarks: the ops with the reasons, once for each op and reason.
-        unordered: of these, the accesses that are not in order on some path, in the order in which they
-            were found.
-        unknown: the others.
+        remarks: all ops and reasons, once each.
+        unordered: of these, the accesses that are not in order on some path, first found first.
+        unknown: the other ones.
     """
 
-    def __init__(self, ends: Ends = Ends.WRONG) -> None:
-        self.ends = ends
+    def __init__(self, stops_on: StopOn = StopOn.WRONG) -> None:
+        self.stops_on = stops_on
         self.remarks: dict[tuple[Op, str], None] = {}
         self.unordered: list[Unordered] = []
         self.unknown: dict[tuple[Op, str], None] = {}
 
     def add(self, others: Findings) -> None:
-        """Add what others found.
+        """Add other findings.
 
         Raises:
-            OpError: if that ends the search.
+            OpError: if one of them ends the search.
         """
-        if self.ends is Ends.ANY:
+        if self.stops_on is StopOn.UNPROVEN:
             for op, reason in others.remarks:
                 raise OpError(op, reason)
         self.remarks |= others.remarks
@@ -70,30 +69,34 @@ class Findings:
         self.unknown |= others.unknown
 
     def remark(
-        self, op: Op, reason: str, state: State | None = None, order: Order | None = None
+        self,
+        op: Op,
+        reason: str,
+        state: PartitionState | None = None,
+        sync: MissingSync | None = None,
     ) -> None:
         """Note why something is not proven.
 
-        Only the first remark of each path is kept: later ones may follow from it.
+        Only the first remark of each path counts: later ones may follow from it.
 
         Args:
             op: the op.
-            reason: why.
+            reason: the reason.
             state: the path's state.
-            order: what would put the op and an earlier one in order.
+            sync: what is missing between an earlier op and this one.
 
         Raises:
-            OpError: if whatever is not proven ends the search.
+            OpError: if `stops_on` is `StopOn.UNPROVEN`.
         """
-        if self.ends is Ends.ANY:
+        if self.stops_on is StopOn.UNPROVEN:
             raise OpError(op, reason)
         if state is None or not state.reported:
             self.remarks[op, reason] = None
-            if order is None:
+            if sync is None:
                 self.unknown[op, reason] = None
             else:
-                later = order.before or op
-                self.unordered.append(Unordered(later, order.earlier, order.needs, reason))
+                later = sync.before or op
+                self.unordered.append(Unordered(later, sync.earlier, sync.needs, reason))
         if state is not None:
             state.known, state.reported = False, True
 
@@ -102,8 +105,8 @@ class Findings:
         op: Op,
         message: str,
         certain: bool,
-        state: State | None = None,
-        order: Order | None = None,
+        state: PartitionState | None = None,
+        sync: MissingSync | None = None,
     ) -> None:
         """Note a rule that an op breaks on some path.
 
@@ -112,11 +115,11 @@ class Findings:
             message: what it does wrong, and the fix.
             certain: whether some run is known to take the path; else a remark is noted.
             state: the path's state.
-            order: what would put the op and an earlier one in order.
+            sync: what is missing between an earlier op and this one.
 
         Raises:
-            OpError: if that ends the search.
+            OpError: if the finding ends the search.
         """
-        if certain and (order is None or self.ends is Ends.WRONG):
+        if certain and (sync is None or self.stops_on is StopOn.WRONG):
             raise OpError(op, message)
-        self.remark(op, f"there may be a path on which it {message}", state, order)
+        self.remark(op, f"there may be a path on which it {message}", state, sync)

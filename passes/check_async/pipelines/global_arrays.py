@@ -11,50 +11,59 @@ from ....dialect.op import SmemOp
 from ....dialect.ops import PartitionOp
 from ....ir.kernel import ancestors_of
 from ....ir.op_address import OpIdentity
-from ...order.global_memory import GlobalAccess, GlobalMemory
-from ..extents import Extent
+from ...order.global_memory import GlobalAccess, GlobalArrays
 from ..polynomials import Divergence, Polynomial, Symbol, number
-from ..values import Values
+from ..tile_slices import AxisSlice
+from ..values import SymbolicValues
 
 _LOOPS = ("scf.for", "scf.while", "scf.parallel", "scf.forall")
 
 
-def unordered_accesses(memory: GlobalMemory, function: Op) -> Iterator[tuple[Op, Op]]:
-    """Yield writes of arrays, each with a read by other threads that no barrier puts in order.
+def unordered_accesses(memory: GlobalArrays, function: Op) -> Iterator[tuple[Op, Op]]:
+    """Yield pairs of a write of an array and a read by other threads that no barrier puts in order.
 
     Args:
         memory: the arrays that a function writes and reads.
         function: the function.
     """
     conflicts = list(memory.conflicts())
-    values = Values(function) if conflicts else None
+    values = SymbolicValues(function) if conflicts else None
     for write, read in conflicts:
         assert values is not None
         if not _is_ordered(write, read, values):
             yield write.op, read.op
 
 
-def _is_ordered(one: GlobalAccess, other: GlobalAccess, values: Values) -> bool:
-    """Whether each warpgroup of a partition accesses bytes of its own, with a barrier in between."""
-    outer, others = ([each.op.operation, *ancestors_of(each.op)] for each in (one, other))
+def _is_ordered(access: GlobalAccess, other_access: GlobalAccess, values: SymbolicValues) -> bool:
+    """Whether a barrier separates two accesses, and each warpgroup of a partition accesses other
+    bytes."""
+    outer, other_outer = ([a.op.operation, *ancestors_of(a.op)] for a in (access, other_access))
     partition = next((x for x in outer if isinstance(x.opview, PartitionOp)), None)
-    if partition is None or partition not in others or one.asynchronous or other.asynchronous:
+    if (
+        partition is None
+        or partition not in other_outer
+        or access.asynchronous
+        or other_access.asynchronous
+    ):
         return False
-    common = next(x for x in outer if x in others)
+    common = next(x for x in outer if x in other_outer)
     loops = [x for x in outer[outer.index(common) : outer.index(partition)] if x.name in _LOOPS]
-    chains = [x[: x.index(loops[0] if loops else common)] for x in (outer, others)]
-    ends = outer[outer.index(common) - 1], others[others.index(common) - 1]
+    chains = [x[: x.index(loops[0] if loops else common)] for x in (outer, other_outer)]
+    ends = outer[outer.index(common) - 1], other_outer[other_outer.index(common) - 1]
     if ends[0].block != ends[1].block:
         return False
     siblings = [op.operation for op in ends[0].block.operations]
     first, last = sorted(map(siblings.index, ends))
     earlier, later = chains if siblings[first] == ends[0] else chains[::-1]
     # The later one comes before the earlier one of the next iteration.
-    again = [*(x for op in later for x in _after(op)), *(x for op in earlier for x in _before(op))]
+    between_iterations = [
+        *(x for op in later for x in _after(op)),
+        *(x for op in earlier for x in _before(op)),
+    ]
     return (
         any(map(_is_barrier, siblings[first + 1 : last]))
-        and (not loops or any(map(_is_barrier, again)))
-        and _is_by_warpgroup(one.window, other.window, partition.opview, values, loops)
+        and (not loops or any(map(_is_barrier, between_iterations)))
+        and _is_by_warpgroup(access.window, other_access.window, partition.opview, values, loops)
     )
 
 
@@ -73,21 +82,25 @@ def _is_barrier(op: Op) -> bool:
 
 
 def _is_by_warpgroup(
-    one: Value, other: Value, partition: PartitionOp, values: Values, loops: list[Op]
+    window: Value,
+    other_window: Value,
+    partition: PartitionOp,
+    values: SymbolicValues,
+    loops: list[Op],
 ) -> bool:
     """Whether different warpgroups of a partition access different bytes of an array by two windows.
 
     Args:
-        one, other: the windows.
+        window, other_window: the windows.
         partition: the partition.
         values: the integers of the function.
-        loops: those around both, of which warpgroups may be in different iterations.
+        loops: the common loops, of which warpgroups may be in different iterations.
     """
     count, symbol = partition.warpgroups.value, values.warpgroup(partition)
     if count == 1:
         return True
-    for x, y in zip(_extents(one, values), _extents(other, values), strict=False):
-        starts = [each.start for each in (x, y) if each.start is not None]
+    for x, y in zip(_axis_slices(window, values), _axis_slices(other_window, values), strict=False):
+        starts = [axis_slice.start for axis_slice in (x, y) if axis_slice.start is not None]
         varies = any(start.varies & {*map(OpIdentity.of, loops)} for start in starts)
         if not varies and x.is_disjoint_between(y, symbol):
             return True
@@ -96,11 +109,11 @@ def _is_by_warpgroup(
     return False
 
 
-def _is_interleaved(one: Extent, other: Extent, symbol: Symbol, count: int) -> bool:
-    """Whether extents begin at places of their warpgroup in rounds of all, such as 2 * i + warpgroup."""
-    if one.start is None or other.start is None:
+def _is_interleaved(x: AxisSlice, y: AxisSlice, symbol: Symbol, count: int) -> bool:
+    """Whether the slices of warpgroups are interleaved: they begin at `count * i + warpgroup` sizes."""
+    if x.start is None or y.start is None:
         return False
-    first, second = one.start.split(symbol), other.start.split(symbol)
+    first, second = x.start.split(symbol), y.start.split(symbol)
     if first is None or second is None or first[0] != second[0]:
         return False
     between = first[1] - second[1]
@@ -108,24 +121,29 @@ def _is_interleaved(one: Extent, other: Extent, symbol: Symbol, count: int) -> b
     return (
         between.divergence <= Divergence.BETWEEN_CTAS
         and not dict(between.terms).get(())
-        and max(one.size, other.size) <= first[0]
+        and max(x.size, y.size) <= first[0]
         and first[0] * count <= rounds
     )
 
 
-def _extents(window: Value, values: Values) -> list[Extent]:
-    """Return the extents of a window of an array; none if they are not known."""
+def _axis_slices(window: Value, values: SymbolicValues) -> list[AxisSlice]:
+    """Return the slices of a window of an array; none if they are not known."""
     owner = window.owner
     if isinstance(owner, ir.Block) or owner.name != "memref.subview":
         return []
     dynamic = ir.ShapedType.get_dynamic_size()
     offset = ir.ShapedType.get_dynamic_stride_or_offset()
     starts = iter(list(owner.operands)[1:])
-    extents = []
+    slices = []
     for start, size, step in zip(
-        *(owner.attributes[f"static_{of}"] for of in ("offsets", "sizes", "strides")), strict=True
+        *(owner.attributes[f"static_{field}"] for field in ("offsets", "sizes", "strides")),
+        strict=True,
     ):
-        known: Polynomial = values.of(next(starts)) if start == offset else number(start)
-        # A size that is not known overlaps with all.
-        extents.append(Extent(known if dynamic != size and step == 1 else None, size, size + 1))
-    return extents
+        slice_start: Polynomial = (
+            values.polynomial(next(starts)) if start == offset else number(start)
+        )
+        # A slice of unknown size overlaps with all.
+        slices.append(
+            AxisSlice(slice_start if dynamic != size and step == 1 else None, size, size + 1)
+        )
+    return slices

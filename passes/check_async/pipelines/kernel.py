@@ -1,4 +1,5 @@
-"""What is known of a kernel, and what following its partitions has recorded."""
+"""A kernel with pipelines or partitions: its integers, its use of pipelines, and records of its
+partitions."""
 
 from __future__ import annotations
 
@@ -14,20 +15,18 @@ from ....dialect.smem import Smem
 from ....ir.op_address import op_address
 from ....ir.subtiles import chain_of
 from ....ir.walk import gather, walk
-from ...order.declared_effects import accessed_tiles, pending_of
-from ...order.registers import Registers
+from ...order.effects import RegisterWriters, accessed_tiles, pending_of
 from ..intervals import Intervals
-from ..values import Values
+from ..values import SymbolicValues
+from .deadlocks import find_deadlock
 from .findings import Findings
-from .ops import Ops, is_behind, partition_of
+from .instructions import RoundRobins, ThreadProgram, thread_programs
+from .ops import OpTable, PipelineSide, comes_after, partition_of
 from .partition import Partition
-from .pipeline_sides import PipelineSide
-from .pipeline_use import Bodies, PipelineUse
-from .ranks import Ranks
-from .state import Exposed, Read, Reader, State, Write
-from .tile_rectangles import TileRectangle
+from .relative_indices import RelativeIndices
+from .state import ExposedAccess, PartitionState, PendingRead, PendingWrite, Reader, TileRectangle
 
-_Access = TypeVar("_Access", Read, Write, Exposed)
+_Access = TypeVar("_Access", PendingRead, PendingWrite, ExposedAccess)
 
 
 class Arrival(NamedTuple):
@@ -36,7 +35,7 @@ class Arrival(NamedTuple):
     Attributes:
         pipeline_side: the pipeline, and the side that arrives.
         pipeline_index: its pipeline index, if it is a constant.
-        lag: how many indices were taken since, and including, it.
+        lag: how many indices were taken since this one, including it.
         participants: how many threads commit it, or warpgroups release it; None if not known.
         written: the rectangles of its stage that were written before.
         unfenced: those written by the threads themselves without a fence: the tile, and the op.
@@ -58,7 +57,7 @@ class TileAccess(NamedTuple):
     """An access of a tile.
 
     Attributes:
-        by: what reads it; None for a write.
+        reader: what reads it; None for a write.
         certain: whether some run is known to reach it in this state.
         epoch: how many barriers of the cluster came before.
         remote: whether it is a read of another CTA's tile.
@@ -67,7 +66,7 @@ class TileAccess(NamedTuple):
     partition: Partition
     op: Op
     rectangle: TileRectangle
-    by: Reader | None
+    reader: Reader | None
     certain: bool
     epoch: int = 0
     remote: bool = False
@@ -76,56 +75,54 @@ class TileAccess(NamedTuple):
     def by_threads(self) -> bool:
         """Whether the threads themselves read or write, and have done so when the op is over."""
         in_bulk = self.writes and self.rectangle.pipeline_side is not None
-        return self.by is Reader.THREADS or (self.writes and not in_bulk)
+        return self.reader is Reader.THREADS or (self.writes and not in_bulk)
 
     @property
     def writes(self) -> bool:
         """Whether it is a write."""
-        return self.by is None
+        return self.reader is None
 
 
 @dataclass
-class Recorded:
-    """What following partitions has recorded.
+class PartitionRecord:
+    """What the walks of partitions have recorded.
 
     Attributes:
         arrivals, accesses: those of all paths.
-        taken: the pipeline sides that each partition takes, with the most indices that it holds while it
-            waits.
+        most_outstanding: for each partition and pipeline side that it takes, the most indices that are
+            outstanding while it waits.
         cluster_barriers: for each partition, the states in which it reaches barriers of the cluster.
         ends: for each partition, the states in which it ends.
     """
 
     arrivals: dict[Arrival, None] = field(default_factory=dict)
     accesses: dict[TileAccess, None] = field(default_factory=dict)
-    taken: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
-    cluster_barriers: dict[Partition, list[State]] = field(default_factory=dict)
-    ends: dict[Partition, list[State]] = field(default_factory=dict)
+    most_outstanding: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
+    cluster_barriers: dict[Partition, list[PartitionState]] = field(default_factory=dict)
+    ends: dict[Partition, list[PartitionState]] = field(default_factory=dict)
 
-    def add(self, others: Recorded) -> None:
-        """Add what following another partition has recorded."""
+    def add(self, others: PartitionRecord) -> None:
+        """Add the record of another partition."""
         self.arrivals |= others.arrivals
         self.accesses |= others.accesses
-        self.taken |= others.taken
+        self.most_outstanding |= others.most_outstanding
         self.cluster_barriers |= others.cluster_barriers
         self.ends |= others.ends
 
 
-class Walk(NamedTuple):
-    """What following a partition has found.
+class PartitionWalk(NamedTuple):
+    """The findings and the record of a walk of a partition.
 
     Attributes:
         before: the states in which it began.
-        findings: what is not proven.
-        recorded: what it has recorded.
     """
 
-    before: list[State]
+    before: list[PartitionState]
     findings: Findings
-    recorded: Recorded
+    recorded: PartitionRecord
 
 
-class Kernel:
+class KernelAnalysis:
     """A function with pipelines or partitions, while synchronization is inserted into it.
 
     Args:
@@ -136,16 +133,16 @@ class Kernel:
 
     Attributes:
         values: its integers.
-        use: how its threads use pipelines.
+        use: how its threads of execution use pipelines.
         furthest: one more than the largest number of groups that a wait leaves pending.
         filling_pipelines: for each tile without stages, the pipeline that its loads count for.
         written: the tiles that any op writes.
         loaded: the tiles that bulk loads write, each with one such load.
-        exchanged: the tiles that several partitions access, or that threads write behind a wait of a
-            producer.
+        exchanged: the tiles that several partitions access, or that threads write after a producer's
+            wait.
         ops: its ops, as they are now.
         registers: the ops that write registers which its mma read.
-        recorded: what following its partitions has recorded.
+        recorded: the records of its partitions.
         known: what is known of integers wherever partitions run: by assumptions, and branches around
             them.
     """
@@ -153,7 +150,7 @@ class Kernel:
     def __init__(self, function: Op, block: Block, furthest: int = 1) -> None:
         self.function = function
         self.block = block
-        self.values = Values(function)
+        self.values = SymbolicValues(function)
         self.use = PipelineUse()
         self.filling_pipelines: dict[Op, CreatePipelineOp] = {}
         self.written: set[Op] = set()
@@ -170,8 +167,8 @@ class Kernel:
         self._positions = {op_address(op): position for position, op in enumerate(walk(function))}
         self._bodies: Bodies = []
         #: By the address of the `smem.partition`; None outside of these.
-        self._walks: dict[int | None, dict[Partition, Walk]] = {}
-        self.renew()
+        self._walks: dict[int | None, dict[Partition, PartitionWalk]] = {}
+        self.reset()
 
     def _gather_tiles(self, accesses: list[Op]) -> None:
         partitions: dict[Op, int | None] = {}
@@ -183,26 +180,26 @@ class Kernel:
                 if access.writes and access.completion is Completion.MBARRIER:
                     self.filling_pipelines[tile.owner] = op.pipeline.owner
                     self.loaded[allocation] = op
-                elif access.writes and is_behind(op, ProducerAcquireOp):
+                elif access.writes and comes_after(op, ProducerAcquireOp):
                     self.exchanged.add(allocation)
                 if access.writes:
                     self.written.add(allocation)
 
-    # While ops that order accesses come and go.
+    # While synchronization is inserted and removed.
 
-    def renew(self) -> None:
-        """Forget what depends on ops that order accesses, but for walks of partitions."""
-        self.ops = Ops()
-        self.registers = Registers(self.function)
-        self.recorded = Recorded()
+    def reset(self) -> None:
+        """Forget what depends on synchronization, but for walks of partitions."""
+        self.ops = OpTable()
+        self.registers = RegisterWriters(self.function)
+        self.recorded = PartitionRecord()
         self.known = Intervals()
 
-    def change(self, op: Op) -> None:
-        """Note that an op that orders accesses came, goes, or has changed."""
+    def invalidate(self, op: Op) -> None:
+        """Forget the walks that an inserted, removed or changed op concerns."""
         self._walks.pop(partition_of(op), None)
 
-    def walks_in(self, partition: Partition) -> dict[Partition, Walk]:
-        """Return what is known of the threads in the `smem.partition` of a partition."""
+    def walks_in(self, partition: Partition) -> dict[Partition, PartitionWalk]:
+        """Return the walks of the threads in the `smem.partition` of a partition."""
         op = partition.op
         address = op_address(op) if isinstance(op.opview, PartitionOp) else partition_of(op)
         return self._walks.setdefault(address, {})
@@ -220,17 +217,16 @@ class Kernel:
         return self.use.deadlock(self._bodies, self.ops, self.values, self.known)
 
     @property
-    def ranks(self) -> Ranks:
+    def relative_indices(self) -> RelativeIndices:
         """The pipeline indices that ops take."""
-        return self.use.ranks
+        return self.use.relative_indices
 
     def position(self, op: Op) -> int:
-        """Return the place of an op in the order of the program as it was at first."""
+        """Return the position of an op in the original program."""
         return self._positions[op_address(op)]
 
     def in_order(self, accesses: Iterable[_Access]) -> list[_Access]:
-        """Return accesses in the order of the program, so that findings come in the same order in each
-        run of the process."""
+        """Return accesses in program order, so that findings come in the same order in each process."""
         return sorted(accesses, key=lambda access: self.position(access.op))
 
     def pipelines(self) -> list[CreatePipelineOp]:
@@ -245,3 +241,58 @@ class Kernel:
     def shares_loads(self, pipeline: CreatePipelineOp) -> bool:
         """Whether the CTAs of a cluster load stages of a pipeline together."""
         return any(op.multicast is not None for op in self.loads(pipeline))
+
+
+#: Partitions with their ops.
+Bodies = list[tuple[Partition, list[Op]]]
+
+
+class PipelineUse:
+    """How the threads of execution of a function use pipelines.
+
+    Attributes:
+        programs: those of the threads of execution.
+        round_robins: where warpgroups take pipeline indices round-robin.
+    """
+
+    def __init__(self) -> None:
+        self.programs: list[ThreadProgram] = []
+        self.round_robins: RoundRobins = {}
+        self._relative_indices: RelativeIndices | None = None
+        self._deadlock: str | None = None
+
+    def set_bodies(
+        self, bodies: Bodies, ops: OpTable, values: SymbolicValues, known: Intervals
+    ) -> None:
+        """Set the ops of each partition, once.
+
+        Args:
+            bodies: the partitions with their ops.
+            ops: facts about ops.
+            values: the integers of the function.
+            known: what is known of integers before.
+        """
+        if self._relative_indices is None:
+            self.programs, self.round_robins = thread_programs(bodies, ops, values)
+            self._relative_indices = RelativeIndices(
+                self.programs, values, known, self.round_robins
+            )
+
+    @property
+    def relative_indices(self) -> RelativeIndices:
+        """The pipeline indices that ops take."""
+        assert self._relative_indices is not None
+        return self._relative_indices
+
+    def deadlock(
+        self, bodies: Bodies, ops: OpTable, values: SymbolicValues, known: Intervals
+    ) -> str:
+        """Return why threads may wait for each other; empty if they do not.
+
+        Args:
+            bodies, ops, values, known: as for `set_bodies`, of the function as it is now.
+        """
+        if self._deadlock is None:
+            programs, round_robins = thread_programs(bodies, ops, values)
+            self._deadlock = find_deadlock(programs, values, known, round_robins)
+        return self._deadlock

@@ -1,4 +1,5 @@
-"""Races of partitions: what is read must be written, and no bytes accessed without an order."""
+"""Races of partitions: reads of tiles that may not be written, and accesses of the same bytes in no
+order."""
 
 from __future__ import annotations
 
@@ -6,12 +7,11 @@ from ....bindings.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, FenceOp, TmaWaitOp
 from ....ir.errors import OpError
 from ...order.needs import CLUSTER_BARRIER, Need
-from ...order.report import at
-from .findings import Findings, Order
-from .kernel import Arrival, Kernel, TileAccess
-from .pipeline_sides import PipelineSide, Side, stages_of
-from .state import Reader
-from .tile_rectangles import TileRectangle
+from ...order.report import label
+from .findings import Findings, MissingSync
+from .kernel import Arrival, KernelAnalysis, TileAccess
+from .ops import PipelineSide, Side, stages_of
+from .state import Reader, TileRectangle
 
 
 class Races:
@@ -22,7 +22,7 @@ class Races:
         findings: receives errors and remarks.
     """
 
-    def __init__(self, kernel: Kernel, findings: Findings) -> None:
+    def __init__(self, kernel: KernelAnalysis, findings: Findings) -> None:
         self._kernel = kernel
         self._findings = findings
 
@@ -35,10 +35,10 @@ class Races:
         for access in self._kernel.recorded.accesses:
             if not access.writes and access.rectangle.allocation not in self._kernel.written:
                 allocation = access.rectangle.allocation
-                raise OpError(access.op, f"reads the {at(allocation)}, which nothing writes")
+                raise OpError(access.op, f"reads the {label(allocation)}, which nothing writes")
 
     def check(self) -> None:
-        """Check the tiles.
+        """Check the accesses of all tiles.
 
         Raises:
             OpError: if some run breaks a rule.
@@ -61,42 +61,44 @@ class Races:
         for partition, states in self._kernel.recorded.ends.items():
             for state in states:
                 for read in self._kernel.in_order(state.reads):
-                    if read.by is Reader.BULK and read.age is not None:
+                    if read.reader is Reader.BULK and read.age is not None:
                         message = "may still read its tile when the kernel ends"
                         fix = f"put {TmaWaitOp.OPERATION_NAME} with pending = 0 before the end"
-                        order = Order(read.op, tuple(read.missing), partition.op)
-                        self._findings.error(
-                            read.op, f"{message}; {fix}", state.certain, order=order
-                        )
+                        sync = MissingSync(read.op, tuple(read.missing), partition.op)
+                        self._findings.error(read.op, f"{message}; {fix}", state.certain, sync=sync)
 
     # Stages.
 
     def _check_filled(self, read: TileAccess, pipeline: CreatePipelineOp, side: Side) -> None:
-        """Check that the other side writes, and fences, what is read, before each arrival."""
+        """Check that the other side writes and fences what is read before each of its arrivals."""
         allocation = read.rectangle.allocation
-        given = [
+        arrivals = [
             a for a in self._kernel.recorded.arrivals if a.pipeline_side == (pipeline, side.other)
         ]
-        if not _is_filled(read.rectangle, given):
-            others = [each for each in self._writing_sides(allocation) if each.pipeline != pipeline]
-            if others and not self._takes(read, others[0].pipeline):
-                written = f"which is written in stages of the {at(others[0].pipeline)}"
-                message = f"reads the {at(allocation)}, {written}"
-                fix = f"put {others[0].side.other.wait_name} of that pipeline before it"
+        if not _is_filled(read.rectangle, arrivals):
+            other_sides = [
+                writing_side
+                for writing_side in self._writing_sides(allocation)
+                if writing_side.pipeline != pipeline
+            ]
+            if other_sides and not self._takes(read, other_sides[0].pipeline):
+                written = f"which is written in stages of the {label(other_sides[0].pipeline)}"
+                message = f"reads the {label(allocation)}, {written}"
+                fix = f"put {other_sides[0].side.other.wait_name} of that pipeline before it"
                 self._findings.error(read.op, f"{message}; {fix}", read.certain)
-            filled = f"each index of the {at(pipeline)} fills the {at(allocation)}"
+            filled = f"each index of the {label(pipeline)} fills the {label(allocation)}"
             reason = f"it is not known whether {filled}"
             self._findings.remark(read.op, reason)
-        for arrival in given:
+        for arrival in arrivals:
             for written, write in sorted(
                 arrival.unfenced, key=lambda x: self._kernel.position(x[1])
             ):
-                if written == allocation and read.by is not Reader.THREADS:
-                    message = f"reads the {at(allocation)} before the {at(write)} is over"
-                    fix = f"put {FenceOp.OPERATION_NAME} before the {at(arrival.op)}"
+                if written == allocation and read.reader is not Reader.THREADS:
+                    message = f"reads the {label(allocation)} before the {label(write)} is over"
+                    fix = f"put {FenceOp.OPERATION_NAME} before the {label(arrival.op)}"
                     certain = read.certain and arrival.certain
-                    order = Order(write, (Need(FenceOp),), arrival.op)
-                    self._findings.error(read.op, f"{message}; {fix}", certain, order=order)
+                    sync = MissingSync(write, (Need(FenceOp),), arrival.op)
+                    self._findings.error(read.op, f"{message}; {fix}", certain, sync=sync)
 
     def _writing_sides(self, allocation: Op) -> list[PipelineSide]:
         written = (
@@ -104,34 +106,37 @@ class Races:
             for a in self._kernel.recorded.accesses
             if a.writes and a.rectangle.allocation == allocation
         )
-        return list({each: None for each in written if each is not None})
+        return list({side: None for side in written if side is not None})
 
     def _takes(self, access: TileAccess, pipeline: CreatePipelineOp) -> bool:
         """Whether the partition of an access takes indices of a pipeline."""
         return any(
-            partition is access.partition and of == pipeline
-            for partition, (of, _) in self._kernel.recorded.taken
+            partition is access.partition and used == pipeline
+            for partition, (used, _) in self._kernel.recorded.most_outstanding
         )
 
     def _check_one_pipeline(self, allocation: Op, accesses: list[TileAccess]) -> None:
-        """Check that one pipeline gives all stages of a tile, or no pipeline any."""
+        """Check that all stages of a tile come from one pipeline, or from none."""
         pipelines: dict[CreatePipelineOp | None, TileAccess] = {
             access.rectangle.pipeline_side and access.rectangle.pipeline_side.pipeline: access
             for access in accesses
         }
         if len(pipelines) > 1:
             access = pipelines.get(None) or accesses[-1]
-            given = next(pipeline for pipeline in pipelines if pipeline is not None)
-            others = f"some stages of the {at(allocation)} come from the {at(given)}"
-            reason = f"{others}, and this one does not"
+            providing = next(pipeline for pipeline in pipelines if pipeline is not None)
+            other_stages = (
+                f"some stages of the {label(allocation)} come from the {label(providing)}"
+            )
+            reason = f"{other_stages}, and this one does not"
             self._findings.remark(access.op, reason)
 
     def _check_empty(self, allocation: Op, accesses: list[TileAccess]) -> None:
-        """Check that a stage is empty when it is committed, if the tile has fewer than its pipeline.
+        """Check that a stage is empty when it is committed, if the tile has fewer stages than its
+        pipeline.
 
-        The index that used the stage before, one round of the tile's stages earlier, must be released.
+        The index that is the tile's number of stages earlier used the same stage. It must be released.
         """
-        stages = accesses[0].rectangle.extents[0].tile_size
+        stages = accesses[0].rectangle.slices[0].tile_size
         pipelines = {
             access.rectangle.pipeline_side.pipeline: None
             for access in accesses
@@ -143,14 +148,14 @@ class Races:
                 enough = arrival.lag > stages_of(pipeline) - stages
                 if arrival.pipeline_side == (pipeline, Side.PRODUCER) and not (first or enough):
                     reason = (
-                        f"the stage of the {at(allocation)} that it commits may still be in use"
+                        f"the stage of the {label(allocation)} that it commits may still be in use"
                     )
                     self._findings.remark(arrival.op, reason)
 
     # Partitions.
 
     def _check_ordered(self, write: TileAccess, other: TileAccess) -> None:
-        """Check that no other partition accesses what one writes, without an order."""
+        """Check that a write by one partition and an access by another are in some order."""
         partition, pipeline_side = write.partition, write.rectangle.pipeline_side
         if other.remote:
             self._check_remote(write, other)
@@ -162,24 +167,24 @@ class Races:
             return
         before = partition.whole and partition.symbol is None
         if pipeline_side is None and not before:
-            reason = f"nothing orders it and the {at(other.op)} of other threads"
+            reason = f"nothing orders it and the {label(other.op)} of other threads"
             self._findings.remark(write.op, reason)
         elif pipeline_side is not None and pipeline_side == other.rectangle.pipeline_side:
-            reason = f"the {at(other.op)} of other threads may access the same stage"
+            reason = f"the {label(other.op)} of other threads may access the same stage"
             self._findings.remark(write.op, reason)
 
     def _check_remote(self, write: TileAccess, read: TileAccess) -> None:
-        """Check that no CTA writes what another one reads of its tile, without an order."""
+        """Check that a write of a CTA's tile and a read by another CTA are in some order."""
         if write.epoch == read.epoch:
             fix = f"put {CLUSTER_BARRIER} between them"
-            reason = f"the {at(write.op)} of another CTA may not be over; {fix}"
+            reason = f"the {label(write.op)} of another CTA may not be over; {fix}"
             self._findings.remark(read.op, reason)
 
 
-def _is_filled(read: TileRectangle, given: list[Arrival]) -> bool:
-    """Whether some partition writes all that is read, before each of its arrivals."""
-    for partition in {arrival.partition: None for arrival in given}:
-        own = [arrival.written for arrival in given if arrival.partition is partition]
-        if all(read.is_covered(written) for written in own):
+def _is_filled(read: TileRectangle, arrivals: list[Arrival]) -> bool:
+    """Whether some partition writes all that is read before each of its arrivals."""
+    for partition in {arrival.partition: None for arrival in arrivals}:
+        written_sets = [arrival.written for arrival in arrivals if arrival.partition is partition]
+        if all(read.is_covered(written) for written in written_sets):
             return True
     return False

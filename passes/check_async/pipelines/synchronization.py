@@ -5,10 +5,10 @@ from __future__ import annotations
 from ....bindings.irtypes import Op
 from ....dialect.effects import Completion, Scope
 from ....dialect.ops import SemaphoreArriveOp
-from ...order.declared_effects import pending_of
+from ...order.effects import pending_of
 from .findings import Findings
-from .state import Reader, State
-from .threads import Threads
+from .partition import ActiveThreads
+from .state import PartitionState, Reader
 
 #: The scopes of barriers that are followed.
 _BARRIERS = (Scope.WARPGROUP, Scope.CTA, Scope.CLUSTER)
@@ -25,13 +25,13 @@ class Synchronization:
         findings: receives errors and remarks.
     """
 
-    def __init__(self, threads: Threads, findings: Findings) -> None:
+    def __init__(self, threads: ActiveThreads, findings: Findings) -> None:
         self._threads = threads
         self._findings = findings
 
     @staticmethod
     def follows(op: Op) -> bool:
-        """Whether everything by which an op orders accesses, if any, can be followed."""
+        """Whether all waits, commits and barriers of an op can be followed."""
         effects = op.effects
         return (
             effects.awaits in (None, *_READERS)
@@ -39,14 +39,16 @@ class Synchronization:
             and effects.barrier in (None, *_BARRIERS)
         )
 
-    def await_groups(self, op: Op, state: State) -> None:
-        """Follow the wait of an op for groups, if it has one."""
-        by = _READERS.get(op.effects.awaits)
-        if by is Reader.MMA or (by is Reader.BULK and self._is_by_storing_threads(op, state)):
-            state.wait(by, pending_of(op))
+    def await_groups(self, op: Op, state: PartitionState) -> None:
+        """Follow the wait for groups of an op, if it has one."""
+        reader = _READERS.get(op.effects.awaits)
+        if reader is Reader.MMA or (
+            reader is Reader.BULK and self._is_by_storing_threads(op, state)
+        ):
+            state.wait(reader, pending_of(op))
 
-    def order(self, op: Op, state: State) -> None:
-        """Follow what an op does after its accesses: its commit of a group, fence, and barrier."""
+    def order_accesses(self, op: Op, state: PartitionState) -> None:
+        """Follow the commit of a group, the fence, and the barrier of an op, in this order."""
         effects = op.effects
         if effects.commits is not None and self._is_by_storing_threads(op, state):
             state.start_group(Reader.BULK)
@@ -62,36 +64,36 @@ class Synchronization:
         elif effects.barrier is not None:
             self.cta_barrier(op, state)
 
-    def _is_by_storing_threads(self, op: Op, state: State) -> bool:
+    def _is_by_storing_threads(self, op: Op, state: PartitionState) -> bool:
         """Whether the threads that wait for bulk stores, or commit them, are those that issued them."""
         scope = self._threads.scope
         if self._threads.partition.warpgroups == 1 or not scope:
             return True
-        stores = [read for read in state.reads if read.by is Reader.BULK]
+        stores = [read for read in state.reads if read.reader is Reader.BULK]
         if all(read.scope == scope for read in stores):
             return True
         reason = "it may be executed by other threads than the bulk stores"
         self._findings.remark(op, reason, state)
         return False
 
-    def _warpgroup_barrier(self, op: Op, state: State) -> None:
+    def _warpgroup_barrier(self, op: Op, state: PartitionState) -> None:
         partition = self._threads.partition
         if self._threads.scope:
             reason = "one thread executes it, but whole warpgroups must"
             self._findings.remark(op, reason, state)
         elif partition.symbol is None and partition.warpgroups != 1:
             if isinstance(op, SemaphoreArriveOp):
-                # It orders accesses of global memory; those of tiles are taken to be in no order.
+                # It orders accesses of global memory. For tiles, no order is assumed.
                 return
             reason = "it synchronizes the threads of one warpgroup, but those of all may write"
             self._findings.remark(op, reason, state)
         else:
             state.barrier()
 
-    def _barrier_of_groups(self, op: Op, state: State) -> None:
+    def _barrier_of_groups(self, op: Op, state: PartitionState) -> None:
         """Follow a barrier of groups of several warpgroups."""
         partition = self._threads.partition
-        if self._threads.scope or self._threads.apart:
+        if self._threads.scope or self._threads.is_divergent:
             reason = f"not all threads of {op.warpgroups} warpgroups execute it"
             self._findings.remark(op, reason, state)
         elif op.warpgroups == partition.warpgroups:
@@ -99,9 +101,9 @@ class Synchronization:
         elif partition.symbol is not None:
             state.barrier()
 
-    def cta_barrier(self, op: Op, state: State) -> None:
+    def cta_barrier(self, op: Op, state: PartitionState) -> None:
         """Follow a barrier of the CTA, such as `gpu.barrier`."""
-        if self._threads.scope or self._threads.apart or not self._threads.partition.whole:
+        if self._threads.scope or self._threads.is_divergent or not self._threads.partition.whole:
             reason = "not all threads of the CTA execute it"
             self._findings.remark(op, reason, state)
         else:

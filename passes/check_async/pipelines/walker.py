@@ -1,33 +1,173 @@
-"""Follows the ops of a partition, or of the whole CTA, on all paths."""
+"""Follow the ops of each partition, and of the whole CTA, on all paths."""
 
 from __future__ import annotations
 
+from itertools import product
+
 from ....bindings.irtypes import Op
 from ....dialect.op import SmemOp
-from ....dialect.ops import ElectOp, MapOp, WarpSpecializeOp
+from ....dialect.ops import ElectOp, FenceOp, MapOp, WarpSpecializeOp
 from ....ir.barriers import begins_cluster_barrier, is_cluster_barrier, is_cta_barrier
+from ....ir.kernel import threads_of
 from ....ir.op_address import OpIdentity
-from ...order.declared_effects import has_effect
-from ...order.harmless import is_harmless
+from ....ir.walk import holds, walk
+from ....layout.fragments import WARPGROUP
+from ...order.effects import has_effect, is_harmless
+from ...order.needs import CTA_BARRIER, Need, needs_text
+from ...order.report import label
+from ..assumptions import assume_all
 from ..intervals import Intervals
 from ..polynomials import Divergence, Polynomial, number, variable
-from .accesses import Accesses
-from .findings import Findings
-from .kernel import Kernel, Recorded
-from .other_warpgroups import OtherWarpgroups
-from .partition import Partition
+from .accesses import Accesses, OtherWarpgroups
+from .findings import Findings, MissingSync
+from .kernel import KernelAnalysis, PartitionRecord, PartitionWalk
+from .ops import ARRIVES, WAITS
+from .partition import ActiveThreads, Partition
 from .pipeline_indices import PipelineIndices
-from .pipeline_sides import ARRIVES, WAITS
-from .state import State
+from .state import PartitionState, PendingRead, PendingWrite
 from .synchronization import Synchronization
-from .threads import Threads
 from .tile_resolver import TileResolver
 
-#: The most paths, and states at the head of a loop, that are followed.
+
+class KernelWalker:
+    """Follows the partitions of a kernel one after the other.
+
+    Args:
+        kernel: the function; receives the records.
+        findings: receives errors and remarks.
+    """
+
+    def __init__(self, kernel: KernelAnalysis, findings: Findings) -> None:
+        self._kernel = kernel
+        self._findings = findings
+        threads = threads_of(kernel.function)
+        #: Warpgroups of the CTA; None if not known.
+        self._count = None if threads is None or threads % WARPGROUP else threads // WARPGROUP
+
+    def follow(self, ops: list[Op]) -> None:
+        """Follow the ops of the whole CTA, and after `smem.warp_specialize` those of each partition."""
+        kernel = self._kernel
+        cta = Partition(kernel.function, self._count, True, True, None)
+        assume_all(ops, kernel.values, kernel.known)
+        # What is known on all runs, not only on those that reach the partitions.
+        always = kernel.known.copy()
+        ops, conditions = self._unwrap(ops)
+        specialized = [op for op in ops if isinstance(op, WarpSpecializeOp)]
+        if len(specialized) != 1:
+            bodies = self._divide(cta, ops)
+            kernel.set_bodies(bodies)
+            self._run(bodies, [PartitionState(kernel.furthest)])
+            return
+        position = ops.index(specialized[0])
+        before = (cta, ops[:position])
+        bodies, first = [], 0
+        for op in specialized[0].partitions:
+            warpgroups = op.warpgroups.value
+            symbol = kernel.values.warpgroup(op)
+            partition = Partition(op, warpgroups, warpgroups == self._count, first == 0, symbol)
+            bodies += self._divide(partition, kernel.ops.body(op))
+            first += warpgroups
+        sides = any(kernel.ops.pipeline_sides(op) for op in ops[:position])
+        for op in conditions:
+            kernel.known.assume_condition(kernel.values.polynomial(op.operands[0]), True)
+        assume_all(ops[:position], kernel.values, kernel.known)
+        kernel.set_bodies([*([before] if sides else []), *bodies])
+        walker = PartitionWalker(kernel, *before, self._findings, kernel.recorded, always)
+        states = walker.run(PartitionState(kernel.furthest))
+        for op, state in product(conditions, states):
+            # All CTAs of a cluster must reach its barriers.
+            has_cluster_barrier = any(is_cluster_barrier(x.operation) for x in walk(op))
+            condition = (kernel.values.polynomial(op.operands[0]),)
+            walker.is_uniform(
+                op, "its condition is", condition, state, in_cluster=has_cluster_barrier
+            )
+        for op in ops[position + 1 :]:
+            if kernel.ops.is_followed(op):
+                reason = f"it comes after the {WarpSpecializeOp.OPERATION_NAME}"
+                self._findings.remark(op, f"{reason}; put it before that, or into a partition")
+        for state in states:
+            if sides:
+                reason = "pipelines are used outside of it; wait and arrive in its partitions"
+                self._findings.remark(specialized[0], reason, state)
+            reads = (read for read in state.reads if not read.past_barrier)
+            for access in (*kernel.in_order(state.writes), *kernel.in_order(reads)):
+                sync = MissingSync(access.op, _missing(access))
+                missing = needs_text(sync.needs)
+                reason = (
+                    f"no barrier comes after the {label(access.op)}; put {missing} between them"
+                )
+                self._findings.remark(specialized[0], reason, state, sync)
+        self._run(bodies, states)
+
+    def _unwrap(self, ops: list[Op]) -> tuple[list[Op], list[Op]]:
+        """Inline the branches around `smem.warp_specialize`; return the ops, and the branches."""
+        op_table = self._kernel.ops
+        for position, op in enumerate(ops):
+            is_branch = op.name == "scf.if" and holds(op, WarpSpecializeOp)
+            if is_branch and len(op.regions[1].blocks) == 0:
+                inner, branches = self._unwrap(op_table.ops_in(op.regions[0].blocks[0]))
+                return [*ops[:position], *inner, *ops[position + 1 :]], [op, *branches]
+        return ops, []
+
+    def _divide(self, partition: Partition, ops: list[Op]) -> list[tuple[Partition, list[Op]]]:
+        """Return a partition with its ops; or, if elected threads of several warps execute all of its
+        ops, those of each warp separately."""
+        elects = [e for op in ops if len(op.regions) for e in walk(op, ElectOp)]
+        warps = sorted({elect.warp for elect in elects})
+        if len(warps) > 1:
+            if all(op in elects for op in ops if self._kernel.ops.is_followed(op)):
+                return [_threads_of_warp(partition, elects, warp) for warp in warps]
+            reason = (
+                "elected threads of several warps run concurrently with other threads; elect all ops of "
+                "the partition, or give each warp's ops a partition of their own"
+            )
+            self._findings.remark(elects[-1], reason)
+        return [(partition, ops)]
+
+    def _run(self, bodies: list[tuple[Partition, list[Op]]], states: list[PartitionState]) -> None:
+        """Follow partitions from some states on, unless such a walk is known."""
+        for partition, ops in bodies:
+            walks = self._kernel.walks_in(partition)
+            if partition not in walks or walks[partition].before != states:
+                walks[partition] = self._walk(partition, ops, states)
+            self._findings.add(walks[partition].findings)
+            self._kernel.recorded.add(walks[partition].recorded)
+
+    def _walk(
+        self, partition: Partition, ops: list[Op], states: list[PartitionState]
+    ) -> PartitionWalk:
+        known = self._kernel.known.copy()
+        findings, recorded = Findings(self._findings.stops_on), PartitionRecord()
+        assume_all(ops, self._kernel.values, known)
+        walker = PartitionWalker(self._kernel, partition, ops, findings, recorded, known)
+        ends = [end for state in states for end in walker.run(state.copy())]
+        recorded.ends[partition] = ends
+        return PartitionWalk([state.copy() for state in states], findings, recorded)
+
+
+def _threads_of_warp(
+    partition: Partition, elects: list[Op], warp: int
+) -> tuple[Partition, list[Op]]:
+    """Return the elected threads of a warp, and the ops that they execute."""
+    warp_elects = [elect for elect in elects if elect.warp == warp]
+    return Partition(
+        warp_elects[0], partition.warpgroups, partition.whole, partition.first, partition.symbol
+    ), warp_elects
+
+
+def _missing(access: PendingRead | PendingWrite) -> tuple[Need, ...]:
+    """Return what is missing between an access of the whole CTA and those of its partitions."""
+    barrier = () if access.past_barrier else (CTA_BARRIER,)
+    if isinstance(access, PendingRead):
+        return (*access.missing, *barrier)
+    return (*(() if access.fenced else (Need(FenceOp),)), *barrier)
+
+
+#: The most paths, and the most states at the head of a loop, that are followed.
 _PATHS = 32
 
 
-class Walker:
+class PartitionWalker:
     """Follows the ops of a partition.
 
     Args:
@@ -36,53 +176,55 @@ class Walker:
         ops: all ops of the partition.
         findings: receives errors and remarks.
         recorded: receives accesses, arrivals and barriers of the cluster.
-        known: what is known of integers on all runs that come to the ops.
+        known: what is known of integers on all runs that reach the ops.
     """
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: KernelAnalysis,
         partition: Partition,
         ops: list[Op],
         findings: Findings,
-        recorded: Recorded,
+        recorded: PartitionRecord,
         known: Intervals,
     ) -> None:
-        pipeline_sides = list({each: None for op in ops for each in kernel.ops.pipeline_sides(op)})
+        pipeline_sides = list({side: None for op in ops for side in kernel.ops.pipeline_sides(op)})
         self._kernel = kernel
         self._partition = partition
         self._ops = ops
         self._known = known
         self._findings = findings
         self._recorded = recorded
-        self._threads = Threads(partition)
+        self._threads = ActiveThreads(partition)
         self._indices = PipelineIndices(kernel, self._threads, pipeline_sides, recorded, findings)
         tiles = TileResolver(kernel, self._threads, pipeline_sides, findings)
         self._others = OtherWarpgroups(kernel, self._threads, findings)
         self._accesses = Accesses(kernel, self._threads, tiles, self._others, recorded, findings)
         self._synchronization = Synchronization(self._threads, findings)
 
-    def run(self, state: State) -> list[State]:
+    def run(self, state: PartitionState) -> list[PartitionState]:
         """Return the states in which the partition ends."""
         return self._block(self._ops, state)
 
-    def _block(self, ops: list[Op], state: State) -> list[State]:
+    def _block(self, ops: list[Op], state: PartitionState) -> list[PartitionState]:
         """Return the states after the ops of a block."""
         forked, states = state.forked, [state]
         for op in ops:
-            states = self._limited(op, [end for each in states for end in self._op(op, each)])
+            states = self._limit_paths(
+                op, [end for before in states for end in self._op(op, before)]
+            )
             if len(states) == 1:
                 states[0].forked = forked
         return states
 
-    def _limited(self, op: Op, states: list[State]) -> list[State]:
-        states = _distinct(states)
+    def _limit_paths(self, op: Op, states: list[PartitionState]) -> list[PartitionState]:
+        states = _unique_states(states)
         if len(states) > _PATHS:
             self._findings.remark(op, "it is reached on too many paths", states[0])
             return states[:1]
         return states
 
-    def _op(self, op: Op, state: State) -> list[State]:
+    def _op(self, op: Op, state: PartitionState) -> list[PartitionState]:
         if op.name != "scf.for" and self._kernel.registers.are_written_by(op):
             self._accesses.define(op.operation, state)
         if len(op.regions):
@@ -100,10 +242,10 @@ class Walker:
         return [state]
 
     def _is_reached(self, op: Op) -> bool:
-        """Whether some run comes to a wait or arrival in an iteration like this one."""
-        return self._kernel.ranks.is_reached(op, self._threads.iteration)
+        """Whether some run reaches a wait or arrival in an iteration like this one."""
+        return self._kernel.relative_indices.is_reached(op, self._threads.iteration)
 
-    def _smem_op(self, op: Op, state: State) -> None:
+    def _smem_op(self, op: Op, state: PartitionState) -> None:
         """Follow an op of the dialect by its effects."""
         if isinstance(op, WAITS):
             self._indices.wait(op, state)
@@ -118,10 +260,10 @@ class Walker:
                 return
             self._synchronization.await_groups(op, state)
             self._accesses.access(op, state)
-            self._synchronization.order(op, state)
+            self._synchronization.order_accesses(op, state)
 
-    def _cluster_barrier(self, op: Op, state: State) -> None:
-        """Follow a barrier of the cluster, which every partition reaches as often."""
+    def _cluster_barrier(self, op: Op, state: PartitionState) -> None:
+        """Follow a barrier of the cluster, which all partitions reach equally often."""
         if self._threads.depth:
             reason = "it is in a branch, a loop or an election, which other threads may not execute"
             self._findings.remark(op, reason, state)
@@ -131,13 +273,13 @@ class Walker:
 
     # Regions.
 
-    def _region(self, op: Op, state: State) -> list[State]:
-        with self._threads.within():
+    def _region(self, op: Op, state: PartitionState) -> list[PartitionState]:
+        with self._threads.enter_region():
             return self._inside(op, state)
 
-    def _inside(self, op: Op, state: State) -> list[State]:
+    def _inside(self, op: Op, state: PartitionState) -> list[PartitionState]:
         if isinstance(op, MapOp):
-            return self._block(self._kernel.ops.within(op), state)
+            return self._block(self._kernel.ops.body(op), state)
         if isinstance(op, ElectOp):
             return self._elect(op, state)
         if op.name == "scf.if":
@@ -150,9 +292,9 @@ class Walker:
         self._findings.remark(op, reason, state)
         return [state]
 
-    def _elect(self, op: ElectOp, state: State) -> list[State]:
+    def _elect(self, op: ElectOp, state: PartitionState) -> list[PartitionState]:
         partition, scope = self._partition, op.scope.value
-        whole = partition.whole and not self._threads.apart
+        whole = partition.whole and not self._threads.is_divergent
         alone = whole or (partition.first and partition.warpgroups == 1)
         if self._threads.scope or (scope == "cta" and not alone):
             reason = "which threads execute it is not known"
@@ -160,15 +302,15 @@ class Walker:
                 reason += '; elect in a partition of one warpgroup, or with scope = "warpgroup"'
             self._findings.remark(op, reason, state)
             return [state]
-        with self._threads.elected(scope):
-            return self._block(self._kernel.ops.within(op), state)
+        with self._threads.elect(scope):
+            return self._block(self._kernel.ops.body(op), state)
 
     def is_uniform(
         self,
         op: Op,
         name: str,
         values: tuple[Polynomial, ...],
-        state: State,
+        state: PartitionState,
         in_cluster: bool = False,
     ) -> bool:
         """Check that values are the same for all threads, and for the CTAs that share loads.
@@ -190,19 +332,19 @@ class Walker:
         self._findings.remark(op, f"{name} not known to be the same for all {executors}", state)
         return False
 
-    def _if(self, op: Op, state: State) -> list[State]:
-        condition = self._kernel.values.of(op.operands[0])
+    def _if(self, op: Op, state: PartitionState) -> list[PartitionState]:
+        condition = self._kernel.values.polynomial(op.operands[0])
         blocks = [region.blocks[0] for region in op.regions if len(region.blocks)]
-        then, otherwise = (*map(self._kernel.ops.of, blocks), [])[:2]
+        then, otherwise = (*map(self._kernel.ops.ops_in, blocks), [])[:2]
         branches = then, otherwise
         if (holds := self._decide(condition)) is not None:
             return self._block(branches[0 if holds else 1], state)
         if self._is_by_warpgroup(op, condition):
-            with self._threads.chosen(), self._threads.controlled_by([condition]):
+            with self._threads.select_warpgroups(), self._threads.control([condition]):
                 return self._either_by_warpgroup(branches, state)
         if not self.is_uniform(op, "its condition is", (condition,), state):
             return [state]
-        with self._threads.controlled_by([condition]):
+        with self._threads.control([condition]):
             return self._either(branches, state)
 
     def _decide(self, condition: Polynomial) -> bool | None:
@@ -210,30 +352,32 @@ class Walker:
         for loop, is_first in self._threads.first.items():
             count = self._kernel.values.loop(loop).count
             iteration = number(0) if is_first else variable(count) + number(1)
-            replaced = self._kernel.values.replaced(condition, count, iteration)
+            replaced = self._kernel.values.substitute(condition, count, iteration)
             condition = condition if replaced is None else replaced
         return self._known.decide(condition)
 
-    def _either(self, branches: tuple[list[Op], list[Op]], state: State) -> list[State]:
+    def _either(
+        self, branches: tuple[list[Op], list[Op]], state: PartitionState
+    ) -> list[PartitionState]:
         """Return the states after one of several branches."""
-        ends = _distinct([end for ops in branches for end in self._block(ops, state.copy())])
-        return _forked(ends)
+        ends = _unique_states([end for ops in branches for end in self._block(ops, state.copy())])
+        return _mark_forked(ends)
 
     def _either_by_warpgroup(
-        self, branches: tuple[list[Op], list[Op]], state: State
-    ) -> list[State]:
-        """Return the states after branches of which each warpgroup takes one."""
+        self, branches: tuple[list[Op], list[Op]], state: PartitionState
+    ) -> list[PartitionState]:
+        """Return the states after two branches of which each warpgroup takes one."""
         ends = [self._block(ops, state.copy()) for ops in branches]
-        exposed = [frozenset().union(*(end.exposed for end in each)) for each in ends]
-        self._others.check_branches(*(each - state.exposed for each in exposed))
-        after = _forked(_distinct([*ends[0], *ends[1]]))
+        exposed = [frozenset().union(*(end.exposed for end in accesses)) for accesses in ends]
+        self._others.check_branches(*(accesses - state.exposed for accesses in exposed))
+        after = _mark_forked(_unique_states([*ends[0], *ends[1]]))
         for end in after:
             end.exposed = exposed[0] | exposed[1]
         return after
 
     def _is_by_warpgroup(self, op: Op, condition: Polynomial) -> bool:
-        """Whether each warpgroup chooses a branch of its own, and may do so: other threads do not count
-        on what is in it, and what the warpgroups of a partition write is compared, path by path."""
+        """Whether each warpgroup may choose a branch by itself: no pipeline is used in it, and the
+        accesses of the partition's warpgroups are compared path by path."""
         partition = self._partition
         return (
             condition.divergence is Divergence.BETWEEN_WARPGROUPS
@@ -241,7 +385,7 @@ class Walker:
             and not self._kernel.ops.pipeline_sides(op)
         )
 
-    def _for(self, op: Op, state: State) -> list[State]:
+    def _for(self, op: Op, state: PartitionState) -> list[PartitionState]:
         loop, identity = self._kernel.values.loop(op), OpIdentity.of(op)
         if not self.is_uniform(op, "its bounds are", loop.bounds, state):
             return [state]
@@ -249,15 +393,15 @@ class Walker:
             return [state]
         # Conditions are decided for the first iteration, and for all others.
         heads, backs = [(state.copy(), True)], []
-        later: list[State] = []
+        later: list[PartitionState] = []
         for head, is_first in heads:
             if len(heads) > _PATHS:
                 self._findings.remark(op, "its iterations have too many different states", head)
                 state.known, state.reported = False, True
                 return [state]
             self._threads.first[op.operation] = is_first
-            with self._threads.controlled_by(loop.bounds):
-                reached = self._block(self._kernel.ops.within(op), head.copy())
+            with self._threads.control(loop.bounds):
+                reached = self._block(self._kernel.ops.body(op), head.copy())
             del self._threads.first[op.operation]
             for end in reached:
                 if self._kernel.registers.are_written_by(op):
@@ -274,20 +418,20 @@ class Walker:
         ends = [end.copy() for end in (backs if runs else (state, *backs))]
         for end in ends:
             end.forget_loop(identity)
-        return _forked(_distinct(ends))
+        return _mark_forked(_unique_states(ends))
 
 
-def _distinct(states: list[State]) -> list[State]:
-    found: list[State] = []
+def _unique_states(states: list[PartitionState]) -> list[PartitionState]:
+    unique: list[PartitionState] = []
     for state in states:
-        _add(state, found)
-    return found
+        _add(state, unique)
+    return unique
 
 
-def _add(state: State, states: list[State]) -> bool:
-    """Add a state to others if there is none like it, that includes its exposed accesses; return whether
-    there was none."""
-    like = next((each for each in states if each == state), None)
+def _add(state: PartitionState, states: list[PartitionState]) -> bool:
+    """Add a state to others, unless one of them equals it and includes its exposed accesses; return
+    whether it is new."""
+    like = next((s for s in states if s == state), None)
     if like is None:
         states.append(state)
         return True
@@ -297,7 +441,7 @@ def _add(state: State, states: list[State]) -> bool:
     return not includes
 
 
-def _forked(states: list[State]) -> list[State]:
+def _mark_forked(states: list[PartitionState]) -> list[PartitionState]:
     """Mark several states as forked: correlated conditions may make one of them unreachable."""
     for state in states:
         state.forked |= len(states) > 1

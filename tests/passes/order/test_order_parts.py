@@ -8,12 +8,11 @@ from mlir_smem.dialect import new_context
 from mlir_smem.dialect.ops import FenceOp, WaitOp, WarpgroupBarrierOp
 from mlir_smem.ir.kernel import functions_of
 from mlir_smem.ir.walk import walk
-from mlir_smem.passes.order.harmless import is_harmless
+from mlir_smem.passes.order.effects import accessed_memrefs, is_harmless, is_only_read
 from mlir_smem.passes.order.integers import UNKNOWN, Integer, exactly, join
-from mlir_smem.passes.order.memrefs import accessed_memrefs, is_only_read
 from mlir_smem.passes.order.needs import Need, Unordered
 from mlir_smem.passes.order.rectangles import Allocation, Rectangle
-from mlir_smem.passes.order.widening import Widening
+from mlir_smem.passes.order.translate_integers import Widening
 
 ALLOCATION = Allocation(None, "memory", (0, 4096), stages=2, rows=64, columns=64)
 
@@ -57,12 +56,12 @@ def test_pairs_need_what_any_path_needs():
 
 def test_loops_are_exact_as_far_as_they_are_compared():
     widening = Widening()
-    widening.carried(0)
-    widening.constant(1, 5)
-    widening.follow("arith.cmpi", 2, (0, 1))
+    widening.add_carried(0)
+    widening.add_constant(1, 5)
+    widening.add_op("arith.cmpi", 2, (0, 1))
     assert widening.limits() == (1, 10)
-    widening.constant(3, 4)
-    widening.follow("arith.remui", 4, (0, 3))
+    widening.add_constant(3, 4)
+    widening.add_op("arith.remui", 4, (0, 3))
     assert widening.limits() == (4, 10)
 
 

@@ -17,7 +17,7 @@ from mlir_smem.passes.check_async.analysis import analyze
 from mlir_smem.passes.check_async.check import blocks_of, has_pipelines
 from mlir_smem.passes.insert_sync import insert
 from mlir_smem.passes.order.function_ops import FunctionOps, following, preceding
-from mlir_smem.passes.order.global_memory import GlobalMemory
+from mlir_smem.passes.order.global_memory import GlobalArrays
 from mlir_smem.passes.order.pairs import Pairs
 
 ROOT = Path(__file__).parents[3]
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 
 def pairs_of(function):
     ops = FunctionOps(function)
-    return ops, Pairs(function, blocks_of(function)[0], ops, 1, GlobalMemory(function))
+    return ops, Pairs(function, blocks_of(function)[0], ops, 1, GlobalArrays(function))
 
 
 def functions(*files):
@@ -42,7 +42,7 @@ def functions(*files):
 
 def is_proven(function):
     try:
-        return analyze(function, global_memory=GlobalMemory(function)).is_proven
+        return analyze(function, global_memory=GlobalArrays(function)).is_proven
     except OpError:
         return False
 
@@ -115,7 +115,7 @@ def test_ops_come_and_go():
         (function,) = functions_of(module)
         first, second, *_ = walk(function, "gpu.barrier")
         ops, block = FunctionOps(function), function.regions[0].blocks[0]
-        assert [op.name for op in ops.of(block)] == [
+        assert [op.name for op in ops.ops_in(block)] == [
             *("gpu.barrier", "gpu.barrier"),
             *("scf.execute_region", "func.return"),
         ]

@@ -1,4 +1,4 @@
-"""What is not in order in a function, asked about pairs of accesses or about the whole function."""
+"""Provers: they find unordered accesses of a function by pairs, or for the whole function."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ...ir.errors import OpError
 from ..check_async.analysis import Analysis, Analyzer
 from ..check_async.check import blocks_of, has_pipelines
 from ..order.function_ops import Entry, FunctionOps
-from ..order.global_memory import GlobalMemory
-from ..order.hazard import Origin
+from ..order.global_memory import GlobalArrays
+from ..order.hazards import Origin
 from ..order.needs import Unordered
 from ..order.pairs import Pairs
 from .inserted import COMMITS
 
-#: How refusals begin.
+#: The beginning of refusals.
 REFUSED = "cannot insert synchronization"
 
 
-class Proof(Protocol):
-    """What is not in order.
+class Prover(Protocol):
+    """Finds the unordered accesses of a function, while ops are inserted and removed.
 
     Attributes:
         unknown: ops of which something is not known, with the reason.
@@ -34,36 +34,36 @@ class Proof(Protocol):
     def questions(self) -> int: ...
 
     def first(self) -> Unordered | None:
-        """Return the first pair that is not in order, with all that is missing on any path; one whose
-        copy is in no group comes first. None if every access is in order."""
+        """Return the first pair that is not in order, with all that is missing on any path; None if every
+        access is in order. Pairs whose copy is in no group come first."""
 
     def missing(self, unordered: Unordered) -> Unordered:
         """Return a pair with all that is missing now."""
         ...
 
     def insert(self, entry: Entry) -> None:
-        """Note an op that has come into its block."""
+        """Note an op that was inserted into its block."""
 
     def remove(self, entry: Entry) -> None:
         """Note an op that has been taken out of its block."""
 
     def set_pending(self, entry: Entry, pending: int) -> None:
-        """Note how many groups a wait leaves pending."""
+        """Set how many groups a wait leaves pending."""
 
     def passing(self, ops: Iterable[Op]) -> list[Origin]:
-        """Return the accesses that are in order perhaps because of some ops."""
+        """Return the accesses that may be in order because of some ops."""
         ...
 
     def are_in_order(self, accesses: list[Origin]) -> bool:
-        """Whether accesses that passed ops still are in order, once these were changed."""
+        """Whether accesses of `passing` are still in order after a change of the ops."""
         ...
 
     def ask_again(self, accesses: list[Origin]) -> None:
-        """Note that accesses that passed ops may not be in order any more."""
+        """Search again for hazards of accesses of `passing`."""
 
 
-class WholeFunction:
-    """Asks about the whole function each time.
+class WholeFunctionProver:
+    """Analyzes the whole function each time.
 
     Args:
         function: the function.
@@ -71,7 +71,7 @@ class WholeFunction:
         global_memory: arrays whose accesses are put in order, too.
     """
 
-    def __init__(self, function: Op, furthest: int, global_memory: GlobalMemory) -> None:
+    def __init__(self, function: Op, furthest: int, global_memory: GlobalArrays) -> None:
         self._analyzer = Analyzer(function, furthest, global_memory)
         self._known: Analysis | None = None
         self.unknown: dict[tuple[Op, str], None] = {}
@@ -102,7 +102,7 @@ class WholeFunction:
     def _change(self, entry: Entry) -> None:
         assert entry.op is not None
         self._known = None
-        self._analyzer.change(entry.op)
+        self._analyzer.invalidate(entry.op)
 
     def passing(self, ops: Iterable[Op]) -> list[Origin]:
         return []
@@ -122,15 +122,15 @@ class WholeFunction:
         return self._known
 
 
-def proof_of(function: Op, ops: FunctionOps, furthest: int, global_memory: GlobalMemory) -> Proof:
-    """Return what is asked about a function; arguments as for `Pairs`.
+def prover_of(function: Op, ops: FunctionOps, furthest: int, global_memory: GlobalArrays) -> Prover:
+    """Return the prover of a function; arguments as for `Pairs`.
 
     Raises:
-        OpError: if the function breaks a rule that no order of accesses mends, or is not followed.
+        OpError: if the function breaks a rule that no synchronization fixes, or is not followed.
     """
     blocks = blocks_of(function)
     if has_pipelines(function) or len(blocks) != 1:
-        return WholeFunction(function, furthest, global_memory)
+        return WholeFunctionProver(function, furthest, global_memory)
     pairs = Pairs(function, blocks[0], ops, furthest, global_memory)
     for op, reason in pairs.unknown:
         raise OpError(op, f"{REFUSED}: {reason}")
