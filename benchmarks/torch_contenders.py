@@ -91,7 +91,9 @@ def ours(
     from mlir_smem.kernels.gemm.generator.candidates import choose
     from mlir_smem.runtime import device_array
 
-    gemm_operands, _ = check_operands(device_array("A", a), device_array("B", b), device_array("C", out))
+    gemm_operands, _ = check_operands(
+        device_array("A", a), device_array("B", b), device_array("C", out)
+    )
     configs = {
         "": tune(a, b, out),
         " untuned": choose(

@@ -114,7 +114,9 @@ def _tensor_map_spec(placeholder: Op) -> _TensorMapSpec:
             list(ir.DenseI64ArrayAttr(attributes["box"])),
             ir.IntegerAttr(attributes["contiguous"]).value,
             _SWIZZLES[ir.StringAttr(attributes["swizzle"]).value],
-            _L2_PROMOTIONS.index(_text(attributes, "l2_promotion", TensorMapArguments.l2_promotion)),
+            _L2_PROMOTIONS.index(
+                _text(attributes, "l2_promotion", TensorMapArguments.l2_promotion)
+            ),
             _FILLS.index(_text(attributes, "oob", TensorMapArguments.oob)),
         )
         rank = ir.MemRefType(placeholder.operands[0].type).rank

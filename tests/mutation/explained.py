@@ -59,7 +59,9 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "layout/canonical.py: _match_form: size > MAX_STRIDE_BYTES -> …",
     ),
     "the stride of a mode of one element has no effect": ("layout/element_map.py: _modes: 0 -> 1",),
-    "one element is inside its mode wherever it begins": ("layout/modes.py: _static_slice: 1 -> 0",),
+    "one element is inside its mode wherever it begins": (
+        "layout/modes.py: _static_slice: 1 -> 0",
+    ),
     "for 8, 16 and 32 bits, the types that can be MN-major, the quotients by 7 and 8 are equal": (
         "layout/operand.py: addresses: 8 -> 7 [5]",
     ),
