@@ -59,7 +59,7 @@ def memory_of(memref: Value) -> Memory:
     return Memory(memref, shift)
 
 
-def declaration_of(memory: Memory, function: Op) -> "Variable | WorkgroupBuffer | None":
+def declaration_of(memory: Memory, function: Op) -> "Variable | WorkgroupAttribution | None":
     """Return the declaration of a memory, whose alignment can be set.
 
     It is a workgroup buffer of the kernel, a variable of the module, or an op that allocates; None if the
@@ -68,7 +68,7 @@ def declaration_of(memory: Memory, function: Op) -> "Variable | WorkgroupBuffer 
     op = memory.op
     if op is None:
         numbers = (i for i, buffer in enumerate(_buffers(function)) if buffer == memory.base)
-        return next((WorkgroupBuffer(function, i) for i in numbers), None)
+        return next((WorkgroupAttribution(function, i) for i in numbers), None)
     if op.name in ("memref.alloc", "memref.alloca"):
         return Variable(op)
     if op.name != "memref.get_global":
@@ -95,8 +95,8 @@ class Variable(NamedTuple):
         self.op.attributes[_VARIABLE_ALIGNMENT] = i64(alignment)
 
 
-class WorkgroupBuffer(NamedTuple):
-    """A workgroup buffer of a `gpu.func`, and its number."""
+class WorkgroupAttribution(NamedTuple):
+    """A workgroup attribution (buffer) of a `gpu.func`, by its number."""
 
     function: Op
     number: int
@@ -158,7 +158,7 @@ def buffer_bytes(function: Op) -> int:
     """
     end = 0
     for number, buffer in enumerate(_buffers(function)):
-        alignment = WorkgroupBuffer(function, number).alignment
+        alignment = WorkgroupAttribution(function, number).alignment
         end = -(-end // alignment) * alignment + memref_bytes(buffer.type)
     return end
 
