@@ -27,7 +27,7 @@ class DecodedBlock:
     """
 
     arguments: list[int]
-    instructions: list[DecodedInstruction] = field(default_factory=list)
+    instructions: list[ExecutableOp] = field(default_factory=list)
     successors: list[DecodedBlock] = field(default_factory=list)
 
 
@@ -50,7 +50,7 @@ class DecodedRegion:
 
 
 @dataclass(eq=False)
-class DecodedInstruction:
+class ExecutableOp:
     """An op.
 
     Attributes:
@@ -280,14 +280,14 @@ class Decoder:
             number = self._numbers[value] = self.new_number()
         return number
 
-    def _instruction(self, op: Any, blocks: dict[Any, DecodedBlock]) -> DecodedInstruction:
+    def _instruction(self, op: Any, blocks: dict[Any, DecodedBlock]) -> ExecutableOp:
         entry = executor(op)
         position = len(self.locations)
         self.locations.append(op.location)
         self.tracks |= entry.tracked
         decoded = Op(self, op, entry, blocks)
         step = entry.make(decoded)
-        return DecodedInstruction(
+        return ExecutableOp(
             position,
             decoded.name,
             decoded.location,
