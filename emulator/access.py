@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .cta import ConvergentThreads
+from .cta import ConvergentThreads, Cta
 from .errors import Stop, ViolationKind
 from .local_memory import local_memory_of
 from .memory import (
@@ -23,9 +22,6 @@ from .memory import (
     Bytes,
     GlobalArray,
 )
-
-if TYPE_CHECKING:
-    from .cta import Cta
 
 #: The widest access of a thread, in bytes; wider values take several accesses.
 _WIDEST = 16

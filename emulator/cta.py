@@ -16,14 +16,14 @@ import numpy as np
 
 from ..bindings.diagnostics import format_location
 from .errors import Report, Stop, Violation, ViolationKind
-from .kernel import DecodedBlock, DecodedInstruction, DecodedKernel
+from .kernel import DecodedBlock, DecodedKernel, ExecutableOp
 from .lanes import WARP, Lanes, mask_of_warps, partial_warps
 from .memory import SHARED_BASE, Bytes, GlobalAddressSpace
 from .rules.global_order import GlobalOrder
 from .rules.shadow import Shadow
 from .rules.vector_clocks import VectorClocks
 from .rules.wgmma_groups import WgmmaGroups
-from .tma.tensor_map import TensorMap
+from .tensor_map import TensorMap
 from .values import MemRef, RegisterStruct, ThreadValues
 
 #: Columns of the vector clocks for each CTA: mbarriers at which bulk copies complete, and threads that
@@ -105,7 +105,7 @@ class ConvergentThreads:
         self.children = 0
         self.blocked: Callable[[], bool] | None = None
         self.waiting: str | Callable[[], str] = ""
-        self.current: DecodedInstruction = None  # type: ignore[assignment]
+        self.current: ExecutableOp = None  # type: ignore[assignment]
 
     @property
     def threads(self) -> np.ndarray:
@@ -158,7 +158,7 @@ class ConvergentThreads:
             if not (instruction.plain and values.compute(instruction, self.lanes)):
                 self._execute(instruction)
 
-    def _execute(self, instruction: DecodedInstruction) -> None:
+    def _execute(self, instruction: ExecutableOp) -> None:
         if instruction.collective and not self.cta.gather(self):
             return
         values, lanes = self.cta.values, self.lanes

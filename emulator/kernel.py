@@ -27,7 +27,7 @@ class DecodedBlock:
     """
 
     arguments: list[int]
-    instructions: list[DecodedInstruction] = field(default_factory=list)
+    instructions: list[ExecutableOp] = field(default_factory=list)
     successors: list[DecodedBlock] = field(default_factory=list)
 
 
@@ -50,7 +50,7 @@ class DecodedRegion:
 
 
 @dataclass(eq=False)
-class DecodedInstruction:
+class ExecutableOp:
     """An op.
 
     Attributes:
@@ -195,7 +195,7 @@ class Op:
 
 
 @dataclass(frozen=True)
-class WorkgroupBuffer:
+class DeclaredBuffer:
     """A workgroup buffer that a kernel declares.
 
     Attributes:
@@ -232,7 +232,7 @@ class DecodedKernel:
     inputs: list[Any]
     tensor_maps: dict[int, Any]
     cluster: tuple[int, int, int]
-    buffers: list[WorkgroupBuffer]
+    buffers: list[DeclaredBuffer]
     symbols: dict[str, Any]
     tracks: bool
 
@@ -280,14 +280,14 @@ class Decoder:
             number = self._numbers[value] = self.new_number()
         return number
 
-    def _instruction(self, op: Any, blocks: dict[Any, DecodedBlock]) -> DecodedInstruction:
+    def _instruction(self, op: Any, blocks: dict[Any, DecodedBlock]) -> ExecutableOp:
         entry = executor(op)
         position = len(self.locations)
         self.locations.append(op.location)
         self.tracks |= entry.tracked
         decoded = Op(self, op, entry, blocks)
         step = entry.make(decoded)
-        return DecodedInstruction(
+        return ExecutableOp(
             position,
             decoded.name,
             decoded.location,
@@ -353,7 +353,7 @@ def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Decod
     )
 
 
-def _buffers(function: Any, arguments: list[Any]) -> list[WorkgroupBuffer]:
+def _buffers(function: Any, arguments: list[Any]) -> list[DeclaredBuffer]:
     """Return the workgroup buffers of a kernel.
 
     Raises:
@@ -373,7 +373,7 @@ def _buffers(function: Any, arguments: list[Any]) -> list[WorkgroupBuffer]:
     dictionaries += [{}] * (count - len(dictionaries))
     alignments = [d["llvm.align"].value if "llvm.align" in d else None for d in dictionaries]
     return [
-        WorkgroupBuffer(argument.type, alignment)
+        DeclaredBuffer(argument.type, alignment)
         for argument, alignment in zip(arguments, alignments, strict=True)
     ]
 

@@ -20,7 +20,7 @@ from .memory import SHARED_BASE, GlobalAddressSpace
 from .rules.global_order import GlobalOrder
 from .schedule import schedule_of
 from .shared_layout import SharedLayout
-from .tma.tensor_map import MAP_BYTES, TensorMap, decode_tensor_map
+from .tensor_map import MAP_BYTES, TensorMap, decode_tensor_map
 
 #: Limits of compute capability 9.0: threads of a thread block, in all and along x, y, z; CTAs of a grid.
 _MAX_THREADS = 1024

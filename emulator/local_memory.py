@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from .cta import Cta
 from .memory import LOCAL_BYTES, LOCAL_WINDOW, Bytes, rows_of, take_rows
-
-if TYPE_CHECKING:
-    from .cta import Cta
 
 #: Least alignment of variables and distance between them, in bytes; an access beyond one is found.
 _GAP = 16

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .kernel import ExecutableOp
 from .lanes import Lanes
-
-if TYPE_CHECKING:
-    from .kernel import DecodedInstruction
 
 
 @dataclass(slots=True, eq=False)
@@ -112,7 +110,7 @@ class ThreadValues:
         parts.written[lanes.key] = lanes, value
         self._values[number] = parts
 
-    def compute(self, instruction: DecodedInstruction, lanes: Lanes) -> bool:
+    def compute(self, instruction: ExecutableOp, lanes: Lanes) -> bool:
         """Execute an instruction that is `plain` for some threads, if its operands are arrays that need
         neither a merge nor a check; return whether they are. Most instructions are executed here.
         """

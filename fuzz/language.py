@@ -84,10 +84,10 @@ def _reference(block: int, stored: list[Any]) -> SimpleNamespace:
 def bounded_by(language: Any) -> Any:
     """Return the function that keeps elements small."""
 
-    def bounded(x: Any) -> Any:
+    def clamp(x: Any) -> Any:
         return language.maximum(language.minimum(x, _BOUND), -_BOUND)
 
-    return bounded
+    return clamp
 
 
 def _function(body: str, names: dict[str, Any]) -> Any:

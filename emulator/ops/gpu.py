@@ -11,9 +11,9 @@ from ..cta import ConvergentThreads
 from ..kernel import Op
 from ..lanes import WARP
 from ..registry import controls, executes
-from ..rules.barriers import barriers_of
 from ..types import dtype_of
 from ..values import MemRef
+from .nvvm_barrier import barriers_of
 
 _DIMS = ("x", "y", "z")
 

@@ -1,1 +1,1 @@
-"""The rules of synchronisation: vector clocks, barriers, and the checks of accesses against them."""
+"""The rules of synchronisation: vector clocks, and the checks of accesses against them."""

@@ -7,12 +7,9 @@ whose accesses happen before its own: a row of that cluster's `VectorClocks.seen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from .vector_clocks import VectorClocks
+from .vector_clocks import VectorClocks
 
 #: For each cluster, by its number, a row of `seen` and of `proxied`: the accesses that happen before a
 #: release.

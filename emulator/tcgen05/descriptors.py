@@ -72,7 +72,7 @@ class UnknownInstruction(Exception):
 
 
 @dataclass(frozen=True)
-class BlockScaling:
+class ScaleFactorFields:
     """The block scaling of an instruction.
 
     Attributes:
@@ -114,7 +114,7 @@ class InstructionDescriptorFields:
     b_sign: int
     saturates: bool
     k_bytes: int = K_BYTES
-    scales: BlockScaling | None = None
+    scales: ScaleFactorFields | None = None
 
 
 def decode_instruction(bits: int, kind: str, group: int = 1) -> InstructionDescriptorFields:
@@ -210,7 +210,7 @@ def decode_scaled_instruction(
     a_mn_major, b_mn_major = _decode_majorness(bits, a, b)
     _check_n(n, False, b_mn_major, group)
     k_bytes = LONG_K_BYTES if bits >> 31 else K_BYTES
-    scales = BlockScaling(block, factors, bits >> 29 & 3, bits >> 4 & 3)
+    scales = ScaleFactorFields(block, factors, bits >> 29 & 3, bits >> 4 & 3)
     count = (k_bytes if wide else 2 * k_bytes) // block
     for name, first in (("A", scales.a_first), ("B", scales.b_first)):
         if first not in _FACTOR_IDS[count]:

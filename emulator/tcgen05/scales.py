@@ -15,7 +15,7 @@ from ..cta import ConvergentThreads
 from ..lanes import WARP
 from ..tensor_core.multiplicands import Multiplicand
 from .cells import LANES, TensorMemoryCells, split_address
-from .descriptors import BlockScaling
+from .descriptors import ScaleFactorFields
 from .tensor_memory import TensorMemory, report_misuse
 
 #: Columns of the words of 128 rows.
@@ -41,7 +41,7 @@ def scale_operand(
     name: str,
     numbers: np.ndarray,
     address: int,
-    scales: BlockScaling,
+    scales: ScaleFactorFields,
 ) -> np.ndarray:
     """Return an operand, [m or n, k], times its scale factors.
 

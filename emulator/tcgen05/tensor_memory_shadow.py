@@ -10,19 +10,16 @@ so a reported violation is certain, but one can be missed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...bindings.diagnostics import format_location
+from ..cta import ConvergentThreads, Cta
 from ..errors import ViolationKind
 from ..lanes import WARP
 from ..rules.vector_clocks import NEVER
 from .cells import TensorMemoryCells
 from .tcgen05_clocks import tcgen05_clocks_of
-
-if TYPE_CHECKING:
-    from ..cta import ConvergentThreads, Cta
 
 
 def _never() -> np.ndarray:

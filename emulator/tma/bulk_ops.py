@@ -13,8 +13,8 @@ from ..kernel import Op
 from ..memory import GLOBAL, RANK_SHIFT, SHARED, GlobalArray
 from ..ops.nvvm_mbarrier import MBARRIER_BYTES
 from ..registry import executes
+from ..tensor_map import UNIT
 from .bulk_tensor_ops import deliver, target_ctas
-from .tensor_map import UNIT
 
 
 @executes("nvvm.cp.async.bulk.shared.cluster.global", tracked=True)

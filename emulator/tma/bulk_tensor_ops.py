@@ -23,8 +23,8 @@ from ..memory import CLUSTER, RANK_SHIFT, SHARED
 from ..ops.nvvm_mbarrier import MBARRIER_BYTES, add_tx_count, mbarrier_at
 from ..predicates import predicate_step
 from ..registry import executes
+from ..tensor_map import UNIT, TensorMap
 from ..types import as_signed
-from .tensor_map import UNIT, TensorMap
 
 _KEY = "bulk groups"
 

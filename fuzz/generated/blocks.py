@@ -118,7 +118,7 @@ class BlockCase:
 
     def kernel(self) -> KernelCase:
         """The kernel, its inputs and its result."""
-        exact = self.expected().astype(np.float64)
+        exact = self.expected_result().astype(np.float64)
         none = np.zeros_like(exact)
         grid = (self.blocks,)
         return KernelCase(
@@ -261,7 +261,7 @@ gpu.module @kernels {{
         factors = {name: blocked(scales) for name, scales in values.items() if name.startswith("S")}
         return {"A": a, "B": b.T, **factors}
 
-    def expected(self) -> np.ndarray:
+    def expected_result(self) -> np.ndarray:
         """D of all CTAs."""
         values = {name: array.astype(np.float64) for name, array in self.values().items()}
         a, b = (

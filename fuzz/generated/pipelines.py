@@ -278,7 +278,7 @@ class PipelineCase:
             arrays |= {name: blocked(values[name]) for name in ("SA", "SB")}
         return arrays | {"D": np.zeros((m, n), DTYPES[self.result])}
 
-    def expected(self) -> np.ndarray:
+    def expected_result(self) -> np.ndarray:
         """D."""
         wide = {name: array.astype(np.float64) for name, array in self._values().items()}
         a, b = (wide[name] for name in "AB")
@@ -309,7 +309,7 @@ class PipelineCase:
 
     def kernel(self) -> KernelCase:
         """The kernel, its inputs and its result."""
-        exact = self.expected().astype(np.float64)
+        exact = self.expected_result().astype(np.float64)
         return KernelCase(
             self.text,
             "product",
@@ -362,7 +362,7 @@ gpu.module @kernels {{
     %first_tile = arith.muli %by, %tiles : index
     %half = arith.muli %rank, %n : index
     {steps}
-    {self._shared()}
+    {self._declarations()}
     "smem.warp_specialize"() ({{
       "smem.partition"() ({{
         {self._loaders()}
@@ -444,7 +444,7 @@ gpu.module @kernels {{
             "store_stages": p.store_stages,
         }
 
-    def _shared(self) -> str:
+    def _declarations(self) -> str:
         p = self.p
         lines = [
             f'%{name}s = "smem.alloc"() : () -> !{name}s'

@@ -23,9 +23,9 @@ def turns_kernel(random: Random) -> KernelCase:
     if own_stages:
         # With fewer stages a warpgroup would wait for a phase two after the one that it has seen, which
         # has the same parity.
-        kernel = _alternating(warpgroups, steps, max(stages, warpgroups), columns, turns)
+        kernel = _alternating_stages(warpgroups, steps, max(stages, warpgroups), columns, turns)
     else:
-        kernel = _shared(warpgroups, steps, max(stages, 1 + late), columns, turns, late)
+        kernel = _shared_stages(warpgroups, steps, max(stages, 1 + late), columns, turns, late)
     text = kernel.mlir(sl.bf16, sl.bf16, sl.f32)
     draw = np.random.default_rng(random.randrange(1 << 16))
     a = draw.integers(-2, 3, (64 * warpgroups, 64 * steps)).astype(ml_dtypes.bfloat16)
@@ -41,7 +41,7 @@ def _signature(warpgroups: int, steps: int, columns: int) -> str:
     return f"({rows},{depth}), ({depth},{columns}), ({rows},{columns})"
 
 
-def _shared(
+def _shared_stages(
     warpgroups: int, steps: int, stages: int, columns: int, turns: bool, late: int
 ) -> "sl.Kernel":
     """A kernel whose warpgroups read the same stages, and release each `late` steps later."""
@@ -83,7 +83,7 @@ def _shared(
     return kernel
 
 
-def _alternating(
+def _alternating_stages(
     warpgroups: int, steps: int, stages: int, columns: int, turns: bool
 ) -> "sl.Kernel":
     """A kernel whose warpgroups take the indices of a pipeline in turn."""

@@ -71,7 +71,7 @@ def test_each_kind_of_statement_is_drawn():
     kinds = {type(each).__name__ for n in range(200) for each in statements_of(program_of(n).body)}
     assert kinds == {
         *("Copy", "Mma", "Load", "LoadGlobal", "Fill", "Map", "Convert", "Store", "Output"),
-        *("BulkStore", "WriteMemory", "ReadMemory", "Given", "For", "If"),
+        *("BulkStore", "WriteMemory", "ReadMemory", "OrderingOp", "For", "If"),
     }
 
 

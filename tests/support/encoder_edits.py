@@ -63,7 +63,7 @@ def product(*types: str, **options) -> Kernel:
 def scaled(*types: str, **options) -> Kernel:
     """A block-scaled matrix product; types are those of A, B and the scale factors."""
     case = BlockCase(*types, **options)
-    return Kernel(case.text, case.inputs(), case.expected(), blocks=case.blocks)
+    return Kernel(case.text, case.inputs(), case.expected_result(), blocks=case.blocks)
 
 
 def view() -> Kernel:

@@ -66,14 +66,14 @@ def run(case, arch="sm_100a"):
 
 @pytest.mark.parametrize("case", [*SCALED, *PAIRS, *BY_COLUMNS], ids=str)
 def test_product_is_exact(case):
-    assert np.array_equal(run(case), case.expected())
+    assert np.array_equal(run(case), case.expected_result())
 
 
 @pytest.mark.parametrize("case", LONG, ids=str)
 def test_rows_of_48_bytes(case):
     text = mlir_smem.compile(case.text, arch="sm_103a", emit="nvvm").located
     assert text.count("tcgen05.mma.block_scale") == 8 * case.m // 128 * (1 + case.adds)
-    expected = case.expected()
+    expected = case.expected_result()
     for arch in ("sm_100a", "sm_103a"):
         assert np.array_equal(run(case, arch), expected), arch
 
@@ -83,4 +83,4 @@ def test_rows_of_48_bytes_with_a_narrower_swizzle():
     case = BlockCase(*E2M1, "f8E4M3FN", 16, n=32, k=768, b_layout=narrow)
     text = mlir_smem.compile(case.text, arch="sm_103a", emit="nvvm").located
     assert text.count("tcgen05.mma.block_scale") == 12
-    assert np.array_equal(run(case, "sm_103a"), case.expected())
+    assert np.array_equal(run(case, "sm_103a"), case.expected_result())

@@ -64,7 +64,7 @@ def mma_of(case):
 def test_subtile_that_cuts_atoms(name, dim, start):
     along_k = dim == (1 if name == "A" else 0)
     text = cut(MX, name, dim, 32 if along_k and start == 4 else start, 512)
-    assert np.array_equal(run(MX, text), MX.expected())
+    assert np.array_equal(run(MX, text), MX.expected_result())
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ def test_subtile_of_rows_of_48_bytes(name, dim, start, extent, count):
     text = cut(LONG, name, dim, start, extent)
     emitted = mlir_smem.compile(text, arch="sm_103a", emit="nvvm").located
     assert emitted.count("tcgen05.mma.block_scale") == count
-    assert np.array_equal(run(LONG, text, "sm_103a"), LONG.expected())
+    assert np.array_equal(run(LONG, text, "sm_103a"), LONG.expected_result())
 
 
 @pytest.mark.parametrize("name, dim, start, extent", [("SA", 1, 4, 16), ("SB", 0, 128, 384)])
 def test_subtile_of_the_scale_factors(name, dim, start, extent):
-    assert np.array_equal(run(MX, cut(MX, name, dim, start, extent)), MX.expected())
+    assert np.array_equal(run(MX, cut(MX, name, dim, start, extent)), MX.expected_result())
 
 
 @pytest.mark.parametrize("case, arch", [(MX, "sm_100a"), (LONG, "sm_103a"), (PAIR, "sm_100a")])
@@ -98,7 +98,7 @@ def test_mma_in_a_loop(case, arch):
       %next = "smem.wait"(%more) {{pending = 1 : i32}} : (!flying) -> !flying
       scf.yield %next : !flying
     }}"""
-    assert np.array_equal(run(case, case.text.replace(mma, loop), arch), 6 * case.expected())
+    assert np.array_equal(run(case, case.text.replace(mma, loop), arch), 6 * case.expected_result())
 
 
 @pytest.mark.parametrize("case, arch", [(MX, "sm_100a"), (LONG, "sm_103a"), (PAIR, "sm_100a")])
@@ -114,4 +114,4 @@ def test_mma_in_the_second_partition(case, arch):
     }}) : () -> ()
     """
     text = case.text.replace(mma + rest, partitions).replace("i32: 128, 1, 1", "i32: 384, 1, 1")
-    assert np.array_equal(run(case, text, arch), case.expected())
+    assert np.array_equal(run(case, text, arch), case.expected_result())

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from mlir_smem.emulator.tcgen05.descriptors import (
     KINDS,
-    BlockScaling,
     InstructionDescriptorFields,
+    ScaleFactorFields,
     UnknownInstruction,
     decode_instruction,
     decode_matrix,
@@ -215,7 +215,7 @@ def test_matrix_descriptors_that_are_not_valid(bits, mn_major, size, message):
 def test_encodings_of_triton_and_cutlass_of_scaled_instructions(bits, kind, block, expected):
     a, b, n, a_mn, b_mn, k_bytes, factors, *first = expected
     types = TCGEN05_MULTIPLICANDS[a], TCGEN05_MULTIPLICANDS[b]
-    scales = BlockScaling(block, factors, *first)
+    scales = ScaleFactorFields(block, factors, *first)
     expected_instruction = InstructionDescriptorFields(
         128, n, *types, "f32", a_mn, b_mn, 1, 1, False, k_bytes, scales
     )

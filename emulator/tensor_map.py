@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...bindings.mlir import ir
-from ..errors import EmulationError
-from ..memory import GlobalAddressSpace
-from ..rules.global_order import Box
-from ..types import bits_of
-from ..values import MemRef
+from ..bindings.mlir import ir
+from .errors import EmulationError
+from .memory import GlobalAddressSpace
+from .rules.global_order import Box
+from .types import bits_of
+from .values import MemRef
 
 #: Bytes of a tensor map.
 MAP_BYTES = 128
