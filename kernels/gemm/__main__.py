@@ -22,12 +22,12 @@ from ..tuning.halving import TuningError
 from .call.tuned_table import TableError, read_table, write_table
 from .tuning.collecting import collect
 from .tuning.shapes import GemmShape, GemmShapeError, parse_shape, read_shapes
-from .tuning.warming import Kernel, kernels_of, warm
+from .tuning.warming import GemmKernel, kernels_of, warm
 
 _PROGRAM = "python -m mlir_smem.kernels.gemm"
 
 
-class _Parser(argparse.ArgumentParser):
+class _GemmParser(argparse.ArgumentParser):
     """An argument parser with one-line errors and exit code 1, as the tools'."""
 
     def error(self, message: str) -> NoReturn:
@@ -45,9 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
 
 
-def _parser() -> _Parser:
-    parser = _Parser(prog=_PROGRAM, description="Prepare GEMMs ahead of their first call.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+def _parser() -> _GemmParser:
+    parser = _GemmParser(prog=_PROGRAM, description="Prepare GEMMs ahead of their first call.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_GemmParser)
     command = commands.add_parser(
         "warm",
         help="compile kernels into the cache",
@@ -257,7 +257,7 @@ def _table(options: argparse.Namespace) -> int:
     return 0
 
 
-def _kernel_text(kernel: Kernel) -> str:
+def _kernel_text(kernel: GemmKernel) -> str:
     problem, config = kernel
     types = f"{problem.a},{problem.b},{problem.c}"
     return f"{types} {problem.a_major.upper()}{problem.b_major.upper()} {config}"

@@ -75,7 +75,7 @@ def halving(
     Raises:
         TuningError: if no configuration could be measured.
     """
-    rounds = _Rounds(configs, measure, dropped or {})
+    rounds = _HalvingRounds(configs, measure, dropped or {})
     # The default is none of those that are halved.
     for size in sizes(len(rounds.left) - 1):
         rounds.keep_fastest(size)
@@ -95,7 +95,7 @@ def halving(
     return SearchResult(rounds.winner(selected), rounds.seconds(), rounds.dropped)
 
 
-class _Rounds(Generic[C]):
+class _HalvingRounds(Generic[C]):
     """The rounds of a search.
 
     Attributes:

@@ -63,7 +63,7 @@ def range_(
     numbers = None
     if isinstance(first, int) and isinstance(last, int) and isinstance(step, int):
         numbers = range(first, last, step)
-    return _Loop(*bounds, numbers)
+    return _RangeLoop(*bounds, numbers)
 
 
 @op_builder
@@ -73,7 +73,7 @@ def _bounds(start: Any, stop: Any, step: Any) -> tuple[Index, Index, Index]:
     return as_index(start), as_index(stop), as_index(step)
 
 
-class _Loop:
+class _RangeLoop:
     """The iterator of a `for` statement: `__next__` begins the body once, and then ends it.
 
     Where something else iterates, a comprehension or `zip`, it is Python's range, if bounds are numbers.

@@ -49,7 +49,7 @@ class _RegionStatement:
         self.exit = WithBlock(frame, label, syntax, "let the block run to its end")
         with trace.here():
             op = self.make()
-            types = [ir.IndexType.get()] if isinstance(self, Partition) else []
+            types = [ir.IndexType.get()] if isinstance(self, PartitionStatement) else []
             block = ir.Block.create_at_start(op.operation.regions[0], types)
         self.before = snapshot(frame)
         self.state = ReachableState(trace.locations.kernel, frame)
@@ -109,7 +109,7 @@ def _forget(frame: FrameType, changed: Mapping[str | Slot, tuple[Any, Any, Kerne
     assign(frame, {name: lost_value(scope) for name, (*_, scope) in changed.items()})
 
 
-class WarpSpecialize(_RegionStatement):
+class WarpSpecializeStatement(_RegionStatement):
     """The statement `with sl.warp_specialize():`."""
 
     label = "the warp specialisation"
@@ -125,7 +125,7 @@ class WarpSpecialize(_RegionStatement):
         _forget(frame, self.trace.changed_by_partitions)
 
 
-class Partition(_RegionStatement):
+class PartitionStatement(_RegionStatement):
     """The statement `with sl.partition(...) as warpgroup:`."""
 
     label = "the partition"
@@ -140,7 +140,7 @@ class Partition(_RegionStatement):
         return create(PartitionOp, regions=1, warpgroups=self.warpgroups, registers=self.registers)
 
 
-class Elect(_RegionStatement):
+class ElectStatement(_RegionStatement):
     """The statement `with sl.elect():`."""
 
     label = "the elected thread's block"
@@ -156,7 +156,7 @@ class Elect(_RegionStatement):
         return create(ElectOp, regions=1, scope=self.group, warp=self.warp or None)
 
 
-def warp_specialize() -> WarpSpecialize:
+def warp_specialize() -> WarpSpecializeStatement:
     """Divide the warpgroups among partitions: `with sl.warp_specialize():` holds `sl.partition` alone.
 
     Example:
@@ -167,10 +167,10 @@ def warp_specialize() -> WarpSpecialize:
         ...     with sl.partition(warpgroups=2, registers=232) as warpgroup:
         ...         sl.fence()
     """
-    return WarpSpecialize()
+    return WarpSpecializeStatement()
 
 
-def partition(warpgroups: int = 1, registers: int | None = None) -> Partition:
+def partition(warpgroups: int = 1, registers: int | None = None) -> PartitionStatement:
     """Give the next warpgroups a block of their own: `with sl.partition(2) as warpgroup:`.
 
     A variable that the block changes has its value from before the block after it.
@@ -187,10 +187,10 @@ def partition(warpgroups: int = 1, registers: int | None = None) -> Partition:
         ...     with sl.partition(2) as warpgroup:
         ...         row = warpgroup * 64
     """
-    return Partition(warpgroups, registers)
+    return PartitionStatement(warpgroups, registers)
 
 
-def elect(scope: str = "warpgroup", warp: int = 0) -> Elect:
+def elect(scope: str = "warpgroup", warp: int = 0) -> ElectStatement:
     """Let one thread run a block: `with sl.elect():`.
 
     Args:
@@ -206,4 +206,4 @@ def elect(scope: str = "warpgroup", warp: int = 0) -> Elect:
     """
     if scope not in ("warpgroup", "cta"):
         raise TraceError(f'sl.elect has the scope {scope!r}; expected "warpgroup" or "cta"')
-    return Elect(scope, warp)
+    return ElectStatement(scope, warp)

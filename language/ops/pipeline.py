@@ -40,13 +40,13 @@ class Pipeline(Traced):
 
     kind = "a pipeline"
 
-    def producer(self, index: Index | int) -> _Side:
+    def producer(self, index: Index | int) -> _PipelineSide:
         """Acquire a stage, and commit it at the end: `with pipe.producer(k) as stage:`."""
-        return _Side(self, index, "acquire", "commit")
+        return _PipelineSide(self, index, "acquire", "commit")
 
-    def consumer(self, index: Index | int) -> _Side:
+    def consumer(self, index: Index | int) -> _PipelineSide:
         """Wait for a stage, and release it at the end: `with pipe.consumer(k) as stage:`."""
-        return _Side(self, index, "wait", "release")
+        return _PipelineSide(self, index, "wait", "release")
 
     @op_builder
     def acquire(self, index: Index | int) -> Stage:
@@ -71,7 +71,7 @@ class Pipeline(Traced):
         smem.consumer_release(self.value, as_index(index).value)
 
 
-class _Side:
+class _PipelineSide:
     """A side of a pipeline as a context: the op at its begin returns the stage."""
 
     def __init__(self, pipeline: Pipeline, index: Index | int, first: str, last: str) -> None:

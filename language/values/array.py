@@ -15,7 +15,7 @@ from .fragment import Fragment, as_node
 from .index import Index, index_value, is_index
 from .node import ArrayElement, join_shapes
 from .scalar import Scalar, as_scalar
-from .slices import DimSlice, dim_slices
+from .slices import IndexRange, index_ranges
 
 
 class NamedExtent(Index):
@@ -81,22 +81,22 @@ class Array(Traced):
         dims = indices if isinstance(indices, tuple) else (indices,)
         if len(dims) == len(self.names) and any(isinstance(index, Fragment) for index in dims):
             return _element_at(self, dims)
-        slices = dim_slices(self.type_text, self.names, indices)
-        if all(dim_slice.dropped for dim_slice in slices):
+        ranges = index_ranges(self.type_text, self.names, indices)
+        if all(dim_range.dropped for dim_range in ranges):
             return Scalar(
-                memref.load(self.value, [index_value(dim_slice.start) for dim_slice in slices])
+                memref.load(self.value, [index_value(dim_range.start) for dim_range in ranges])
             )
-        return Window(self, slices)
+        return Window(self, ranges)
 
     @op_builder
     def __setitem__(self, indices: Any, element: Any) -> None:
-        slices = dim_slices(self.type_text, self.names, indices)
-        if not all(dim_slice.dropped for dim_slice in slices):
+        ranges = index_ranges(self.type_text, self.names, indices)
+        if not all(dim_range.dropped for dim_range in ranges):
             raise TraceError(
                 f"a window of {self.name} is assigned; write sl.store(value, {self.name}[...])"
             )
         memref.store(
-            as_scalar(element, self.dtype).value, self.value, [index_value(r.start) for r in slices]
+            as_scalar(element, self.dtype).value, self.value, [index_value(r.start) for r in ranges]
         )
 
 
@@ -105,19 +105,19 @@ class Window:
 
     Attributes:
         array: the array.
-        slices: the slice of each dimension of the array.
+        ranges: the range of each dimension of the array.
     """
 
-    __slots__ = ("array", "slices")
+    __slots__ = ("array", "ranges")
 
-    def __init__(self, array: Array, slices: list[DimSlice]) -> None:
+    def __init__(self, array: Array, ranges: list[IndexRange]) -> None:
         self.array = array
-        self.slices = slices
+        self.ranges = ranges
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents, without dropped dimensions."""
-        return tuple(dim_slice.size for dim_slice in self.slices if not dim_slice.dropped)
+        return tuple(dim_range.size for dim_range in self.ranges if not dim_range.dropped)
 
     @property
     def dtype(self) -> DType:
@@ -127,7 +127,7 @@ class Window:
     @property
     def starts(self) -> list[Index | int]:
         """The first element, for each dimension of the array."""
-        return [dim_slice.start for dim_slice in self.slices]
+        return [dim_range.start for dim_range in self.ranges]
 
     @property
     def type_text(self) -> str:
@@ -146,38 +146,38 @@ class Window:
             rows: their number, not more than the window has.
             dim: the dimension of `shape` that counts them.
         """
-        kept_dims = [dim for dim, dim_slice in enumerate(self.slices) if not dim_slice.dropped]
+        kept_dims = [dim for dim, dim_range in enumerate(self.ranges) if not dim_range.dropped]
         return self._subview({kept_dims[dim]: rows.value})
 
     def _subview(self, dynamic: dict[int, Any]) -> Any:
         """Return a new memref.subview, with dynamic extents by dimension."""
         source = self.array.value
         strides, offset = strides_of(source.type)
-        result = _subview_type(source.type, strides, offset, self.slices, dynamic)
-        starts = [r.start.value if isinstance(r.start, Index) else r.start for r in self.slices]
-        sizes = [dynamic.get(dim, dim_slice.size) for dim, dim_slice in enumerate(self.slices)]
+        result = _subview_type(source.type, strides, offset, self.ranges, dynamic)
+        starts = [r.start.value if isinstance(r.start, Index) else r.start for r in self.ranges]
+        sizes = [dynamic.get(dim, dim_range.size) for dim, dim_range in enumerate(self.ranges)]
         subview = memref.subview(source, starts, sizes, [1] * len(sizes), result_type=result)
         current().pure.append(subview.owner)
         return subview
 
 
 def _subview_type(
-    type_: Any, strides: Any, offset: int, slices: list[DimSlice], dynamic: dict[int, Any]
+    type_: Any, strides: Any, offset: int, ranges: list[IndexRange], dynamic: dict[int, Any]
 ) -> Any:
     """Return the type of a subview, with the offset and the strides that MLIR infers."""
     unknown = ir.ShapedType.get_dynamic_stride_or_offset()
     total: int | None = None if is_dynamic(offset) else offset
-    for dim_slice, stride in zip(slices, strides, strict=True):
-        if isinstance(dim_slice.start, int) and dim_slice.start == 0:
+    for dim_range, stride in zip(ranges, strides, strict=True):
+        if isinstance(dim_range.start, int) and dim_range.start == 0:
             continue
-        static = isinstance(dim_slice.start, int) and not is_dynamic(stride)
-        total = total + dim_slice.start * stride if static and total is not None else None  # pyright: ignore
-    kept_dims = [d for d, dim_slice in enumerate(slices) if not dim_slice.dropped]
+        static = isinstance(dim_range.start, int) and not is_dynamic(stride)
+        total = total + dim_range.start * stride if static and total is not None else None  # pyright: ignore
+    kept_dims = [d for d, dim_range in enumerate(ranges) if not dim_range.dropped]
     layout = ir.StridedLayoutAttr.get(
         unknown if total is None else total, [strides[d] for d in kept_dims]
     )
     any_size = ir.ShapedType.get_dynamic_size()
-    sizes = [any_size if d in dynamic else slices[d].size for d in kept_dims]
+    sizes = [any_size if d in dynamic else ranges[d].size for d in kept_dims]
     return ir.MemRefType.get(sizes, type_.element_type, layout, type_.memory_space)
 
 

@@ -33,8 +33,8 @@ def ds(start: Index | int, size: int) -> Ds:
 
 
 @dataclass(frozen=True)
-class DimSlice:
-    """A slice of a dimension.
+class IndexRange:
+    """A range of indices of a dimension.
 
     Attributes:
         start: the first element.
@@ -47,7 +47,7 @@ class DimSlice:
     dropped: bool = False
 
 
-def dim_slices(source: str, shape: tuple[Any, ...], indices: Any) -> list[DimSlice]:
+def index_ranges(source: str, shape: tuple[Any, ...], indices: Any) -> list[IndexRange]:
     """Return the slice of each dimension, for an expression in brackets.
 
     Args:
@@ -63,23 +63,23 @@ def dim_slices(source: str, shape: tuple[Any, ...], indices: Any) -> list[DimSli
         raise TraceError(f"{source} has {len(shape)} dimensions, but {len(dims)} indices are given")
     dims = (*dims, *(slice(None) for _ in range(len(shape) - len(dims))))
     return [
-        _dim_slice(source, dim, extent, index)
+        _index_range(source, dim, extent, index)
         for dim, (extent, index) in enumerate(zip(shape, dims, strict=True))
     ]
 
 
-def _dim_slice(source: str, dim: int, extent: Any, index: Any) -> DimSlice:
+def _index_range(source: str, dim: int, extent: Any, index: Any) -> IndexRange:
     if isinstance(index, Ds):
-        part = DimSlice(index.start, index.size)
+        part = IndexRange(index.start, index.size)
     elif isinstance(index, slice):
-        part = _slice_part(source, dim, extent, index)
+        part = _range_of_slice(source, dim, extent, index)
     elif is_index(index):
         start = (
             index + extent
             if isinstance(index, int) and index < 0 and isinstance(extent, int)
             else index
         )
-        part = DimSlice(start, 1, dropped=True)
+        part = IndexRange(start, 1, dropped=True)
     else:
         raise TraceError(
             f"dimension {dim} of {source} is indexed by {describe(index)}; expected an index, "
@@ -99,7 +99,7 @@ def _dim_slice(source: str, dim: int, extent: Any, index: Any) -> DimSlice:
     return part
 
 
-def _slice_part(source: str, dim: int, extent: Any, part: slice) -> DimSlice:
+def _range_of_slice(source: str, dim: int, extent: Any, part: slice) -> IndexRange:
     if part.step is not None:
         raise TraceError(
             f"dimension {dim} of {source} is sliced with a step; expected start : stop"
@@ -131,7 +131,7 @@ def _slice_part(source: str, dim: int, extent: Any, part: slice) -> DimSlice:
         raise TraceError(
             f"dimension {dim} of {source} is sliced to {size} elements; expected 1 or more"
         )
-    return DimSlice(start, size)
+    return IndexRange(start, size)
 
 
 def _bound_text(bound: Index | int) -> str:

@@ -11,7 +11,7 @@ from ..errors import TraceError
 from ..trace import KernelScope, current, op_builder
 from .base import Traced
 from .index import Index
-from .slices import dim_slices
+from .slices import index_ranges
 
 
 class Tile(Traced):
@@ -40,24 +40,24 @@ class Tile(Traced):
 
     @op_builder
     def __getitem__(self, index: Any) -> Tile:
-        parts = dim_slices(self.type_text, self.shape, index)
+        ranges = index_ranges(self.type_text, self.shape, index)
         value = self.value
         if len(self.shape) == 3:
-            first, *parts = parts
+            first, *ranges = ranges
             if not first.dropped:
                 raise TraceError(f"stages of {self.type_text} are taken one at a time: t[i]")
             start = first.start
             value = smem.stage(value, start.value if isinstance(start, Index) else start)
             current().pure.append(value.owner)
-        if any(part.dropped for part in parts):
+        if any(dim_range.dropped for dim_range in ranges):
             raise TraceError(
                 f"an element of {self.type_text} is taken; expected slices of rows and columns, or "
                 "sl.load of the tile"
             )
-        sizes = [part.size for part in parts]
-        starts = [r.start.value if isinstance(r.start, Index) else r.start for r in parts]
+        sizes = [dim_range.size for dim_range in ranges]
+        starts = [r.start.value if isinstance(r.start, Index) else r.start for r in ranges]
         # The start of the whole tile is 0; one that is not constant is for the passes to check.
-        if tuple(sizes) != self.shape[-2:] or any(isinstance(r.start, Index) for r in parts):
+        if tuple(sizes) != self.shape[-2:] or any(isinstance(r.start, Index) for r in ranges):
             value = smem.subtile(value, starts, sizes)
             current().pure.append(value.owner)
         return Tile(value)

@@ -10,7 +10,7 @@ from threading import Lock
 
 from ....dialect import new_context
 from ....runtime import Kernel, Matrix, cached_compile
-from ....runtime.plans import Plan
+from ....runtime.plans import LaunchPlan
 from ....runtime.scratch import Scratch
 from ...libraries import whole_columns
 from ...transpose import CONFIGS, build_transpose
@@ -155,7 +155,7 @@ def keys_contiguous(v: Matrix, pointer: int) -> Matrix:
     return Matrix(pointer, (batches, groups, dim, keys), whole.strides, v.item_bytes).transposed()
 
 
-def plan_transpose(v: Matrix, target: Matrix, device: int) -> Plan:
+def plan_transpose(v: Matrix, target: Matrix, device: int) -> LaunchPlan:
     """Return the plan of a launch that copies values to `keys_contiguous` ones.
 
     Raises:

@@ -13,7 +13,7 @@ from .... import language as sl
 from .division import divmod_u32
 
 
-class TileOrder(Protocol):
+class QueryTileOrder(Protocol):
     """The order of the CTA's tiles.
 
     Attributes:
@@ -50,7 +50,7 @@ class HeadByHead:
         self.count = sl.unsigned(remaining + self._clusters - 1) // self._clusters
 
     def tile_at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
-        """See `TileOrder`."""
+        """See `QueryTileOrder`."""
         head, tile = divmod_u32(self._cluster_id + number * self._clusters, self._head_clusters)
         if self._cluster > 1:
             tile = tile * self._cluster + sl.block_id(0) % self._cluster
@@ -94,7 +94,7 @@ class LongestFirst:
         return cta * (1 - odd) + (sl.grid_dim(0) - 1 - cta) * odd
 
     def tile_at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
-        """See `TileOrder`."""
+        """See `QueryTileOrder`."""
         pair, in_pair = divmod_u32(number, sl.maximum(self._pair_tiles, 1))
         is_odd = sl.minimum(sl.maximum(in_pair - self._even + 1, 0), 1)
         round = sl.unsigned(in_pair - self._even * is_odd)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .... import language as sl
 from .config import Config
 from .division import divmod_u32
-from .orders import HeadByHead, LongestFirst, TileOrder
+from .orders import HeadByHead, LongestFirst, QueryTileOrder
 
 #: Bytes of keys and values in the L2 cache, of which an H100 and an H200 have 50 MB.
 _CACHED_BYTES = 32 << 20
@@ -183,7 +183,7 @@ class QueryTiles:
             yield scheduled
             first = first + scheduled.tile.blocks
 
-    def _order(self) -> TileOrder:
+    def _order(self) -> QueryTileOrder:
         count, longest, keys = self._batches, self._queries, self._keys
         if self._packed is not None:
             count, longest = self._packed.sequences, self._packed.longest

@@ -14,7 +14,7 @@ from .tile_scheduler import TileScheduler, WorkTile
 from .workspace import Workspace
 
 
-class _Elements:
+class _EpilogueElements:
     """The elements of the results: those of A * B, or of the problem's epilogue.
 
     Args:
@@ -83,7 +83,7 @@ class StoringThread:
 
     def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
         self._results = _results(arrays, problem)
-        self._config, self._elements = config, _Elements(arrays, problem, config)
+        self._config, self._elements = config, _EpilogueElements(arrays, problem, config)
         self._rows, self._columns = config.tile[0] // config.consumers, config.store_columns
         self._parts = config.tile[1] // self._columns
         shape = config.store_buffers, self._rows, self._columns
@@ -161,7 +161,7 @@ class _OwnStores:
 
     def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
         self._results = _results(arrays, problem)
-        self._config, self._elements = config, _Elements(arrays, problem, config)
+        self._config, self._elements = config, _EpilogueElements(arrays, problem, config)
         self._rows, self._columns = config.tile[0] // config.consumers, config.store_columns
         shape = config.own_buffers, config.tile[0], self._columns
         self._tiles = [sl.alloc(shape, result.dtype) for result in self._results]

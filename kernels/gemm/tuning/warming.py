@@ -16,7 +16,7 @@ from ..generator.problem import Problem
 from .shapes import GemmShape
 
 #: A kernel: GEMMs of other extents share it.
-Kernel = tuple[Problem, Config]
+GemmKernel = tuple[Problem, Config]
 
 
 @dataclass
@@ -29,14 +29,14 @@ class Warmed:
         failed: the reasons of others.
     """
 
-    compiled: list[Kernel] = field(default_factory=list)
-    cached: list[Kernel] = field(default_factory=list)
-    failed: dict[Kernel, str] = field(default_factory=dict)
+    compiled: list[GemmKernel] = field(default_factory=list)
+    cached: list[GemmKernel] = field(default_factory=list)
+    failed: dict[GemmKernel, str] = field(default_factory=dict)
 
 
-def kernels_of(shapes: Iterable[GemmShape], with_candidates: bool) -> list[Kernel]:
+def kernels_of(shapes: Iterable[GemmShape], with_candidates: bool) -> list[GemmKernel]:
     """Return the different kernels of GEMMs: the default's of each, and those that `tune` measures."""
-    kernels: dict[Kernel, None] = {}
+    kernels: dict[GemmKernel, None] = {}
     for shape in shapes:
         configs = [choose(*shape.gemm)]
         if with_candidates:
@@ -46,7 +46,7 @@ def kernels_of(shapes: Iterable[GemmShape], with_candidates: bool) -> list[Kerne
 
 
 def warm(
-    kernels: Iterable[Kernel],
+    kernels: Iterable[GemmKernel],
     arch: str,
     executor: Executor,
     progress: Callable[[Iterator[Any], int], Iterable[Any]] = lambda done, total: done,
