@@ -8,7 +8,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from mma_cases import MIXES, Case, forms, legal_n, majors
+from mma_cases import MIXES, Case, forms
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,32 +22,22 @@ counts the bits that A and B share.
   The error of floats is within the bound that `tests/support/mma_cases.py` derives; the last column is
   the largest measured error, as a fraction of the bound.
 - **Every byte of every result is what [the emulator](emulator.md) computes**, also where A is sparse.
-- A comes from shared memory or from registers (`smem.load`), dense or sparse (`smem.mma_sp`). A and B
-  of 16 bits may be M- or N-major in shared memory. An A in registers is loaded from either major if
-  its elements are whole bytes. `smem.copy` (`relayout`) transposes M- or N-major data of other types.
-- Each row was run with each swizzle of A combined with each of B in each of its majors; with each N of
-  one instruction and some of several; with two instructions along M; with each modifier; with
-  accumulators at the limits of their type; and with a run-time scale-d, true and false.
+- A comes from shared memory or from registers (`smem.load`), dense or sparse (`smem.mma_sp`, with twice the K):
+  four forms a row, two of i1, which has no sparse ones. A and B of 16 bits may be M- or N-major, others are K-major; an A in registers is loaded from
+  either major if its elements are whole bytes.
+- Each form was run with each swizzle of A combined with each of B in each of its majors; with each N of one
+  instruction (multiples of 8 up to 256; with i32, of 16 from 32 on) and some of several; with two
+  instructions along M; with `negate_a`, `negate_b` (floats) or `satfinite` (integers but i1); at the limits of the
+  accumulator's type; and with a run-time scale-d.
 - `tf32` tiles are filled from f32 by `smem.copy`, rounded to nearest with ties away from zero. `f32` is
-  multiplied unrounded, without its last 13 bits; `smem.mma` then requires `truncate`.
+  multiplied without its last 13 bits; `smem.mma` then requires `truncate`.
 - For 8-bit floats the tensor core keeps 13 bits after the leading one, also in an f32 accumulator.
 
 The verifier refuses every form that is not in the table; ptxas refuses a sample of them
 (`tests/codegen/test_wgmma_forms.py`).
 """
 
-_COLUMNS = (
-    "A",
-    "B",
-    "D",
-    "A in",
-    "K of an instruction",
-    "N of an instruction",
-    "majors of A; B",
-    "modifiers",
-    "kernels",
-    "error / bound",
-)
+_COLUMNS = ("A", "B", "D", "K", "kernels", "error / bound: dense, sparse")
 
 
 def main() -> None:
@@ -57,39 +47,31 @@ def main() -> None:
     results = _results()
     total = 0
     for mix in MIXES:
+        found = {}
         for form in forms(mix):
-            form_results = [result for case, result in results if _matches(case, mix, form)]
-            assert form_results
-            assert all(result["outcome"] == "passed" for result in form_results)
-            total += len(form_results)
-            print(_row(mix, form, form_results))
+            of_form = [result for case, result in results if _matches(case, mix, form)]
+            assert of_form
+            assert all(result["outcome"] == "passed" for result in of_form)
+            found.setdefault(form["sparse"], []).extend(of_form)
+        count = sum(map(len, found.values()))
+        total += count
+        dense, sparse = (
+            {Case(*mix, **form).instruction_k for form in forms(mix) if form["sparse"] == each}
+            for each in (False, True)
+        )
+        assert len(dense) == 1 and sparse <= {2 * k for k in dense}
+        errors = "exact"
+        if mix[2] != "i32":
+            errors = ", ".join(
+                f"{max(result['part_of_bound'] for result in found[each]):.3f}" for each in sorted(found)
+            )
+        print(_line((*mix, *dense, count, errors)))
     assert total == len(results)
     print(f"\n{total} kernels.")
 
 
-def _row(
-    mix: tuple[str, str, str], form: dict[str, bool], form_results: list[dict[str, Any]]
-) -> str:
-    a_memory = ("registers" if form["registers"] else "shared memory") + ", sparse" * form["sparse"]
-    n = "8, 16, 24, 32, 48, 64, … 256" if mix[2] == "i32" else "8, 16, 24, … 256"
-    assert legal_n(mix[2])[-1] == 256
-    pairs = majors(mix, form["registers"])
-    a, b = (_distinct(pair[name] for pair in pairs) for name in ("a_major", "b_major"))
-    modifiers = "negate_a, negate_b"
-    if mix[2] == "i32":
-        modifiers = "" if mix[0] == "i1" else "satfinite"
-    error = "exact" if mix[2] == "i32" else f"{max(r['part_of_bound'] for r in form_results):.3f}"
-    k = Case(*mix, **form).instruction_k
-    cells = (*mix, a_memory, k, n, f"{a}; {b}", modifiers, len(form_results), error)
-    return _line(cells)
-
-
 def _line(cells: Iterable[Any]) -> str:
     return f"| {' | '.join(map(str, cells))} |"
-
-
-def _distinct(majors: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(major.upper() for major in majors))
 
 
 def _matches(case: str, mix: tuple[str, ...], form: dict[str, bool]) -> bool:
