@@ -12,11 +12,11 @@ _RECORD = Path(__file__).parents[1] / "benchmarks" / "results" / "mutants-net.js
 
 _INTRODUCTION = """## The checker, `smem-insert-sync` and `smem-allocate`
 
-[This record](../benchmarks/results/mutants-net.json) of {date} is of {evaluated} mutants, mostly of conditions, drawn from all
-files of these passes. The net of `python -m fuzz.net` compares what the passes say of the first 250 or 400
-programs with [its record](../benchmarks/results/prover-net.json); for `smem-allocate`, the emulator runs them. What the
-net does not notice, the lit tests of passes and `tests/passes/` try.
-"""
+[This record](../benchmarks/results/mutants-net.json) of {date} is of {evaluated} mutants, mostly of
+conditions, drawn from all files of these passes. The net of `python -m fuzz.net` compares what the
+passes say of the first 250 or 400 programs with [its record](../benchmarks/results/prover-net.json);
+for `smem-allocate`, the emulator runs them. What the net does not notice, the lit tests of passes and
+`tests/passes/` try. """
 
 
 def print_section() -> None:
@@ -47,12 +47,16 @@ def print_reasons(mutants: Iterable[tuple[str, str]]) -> None:
         reason = explanation(mutant) or "no reason is known"
         place = edit.partition(": ")[0]
         noticed = f" ({sides})" if sides else ""
-        shown = f"`{place}`" if reason.startswith("equivalent") else f"`{edit}`{noticed}"
-        by_reason[reason][file].append(shown)
+        label = f"`{place}`" if reason.startswith("equivalent") else f"`{edit}`{noticed}"
+        by_reason[reason][file].append(label)
     for reason, by_file in sorted(by_reason.items()):
         places = [
-            f"`{file}`: " + ", ".join(f"{n} in {at}" if n > 1 else at for at, n in Counter(found).items())
-            for file, found in by_file.items()
+            f"`{file}`: "
+            + ", ".join(
+                f"{count} in {label}" if count > 1 else label
+                for label, count in Counter(labels).items()
+            )
+            for file, labels in by_file.items()
         ]
         print(f"- *{reason}*: {'; '.join(places)}")
     print()
@@ -64,7 +68,7 @@ def _folder(row: dict) -> str:
 
 
 def _print_line(name: str, rows: list[dict]) -> None:
-    left = [row for row in rows if not fails(row)]
-    equivalent = sum(explanation(row["mutant"]).startswith("equivalent") for row in left)
-    numbers = len(rows), len(rows) - len(left), equivalent, len(left) - equivalent
+    survivors = [row for row in rows if not fails(row)]
+    equivalent = sum(explanation(row["mutant"]).startswith("equivalent") for row in survivors)
+    numbers = len(rows), len(rows) - len(survivors), equivalent, len(survivors) - equivalent
     print(f"| {name} | {' | '.join(map(str, numbers))} |")

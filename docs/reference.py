@@ -63,7 +63,9 @@ def main() -> None:
         print(f"### `{sigil}{Smem.DIALECT_NAMESPACE}.{defined._name}`\n\n{_text(defined)}\n")
     _print_ops()
     print("## Passes\n\nEach runs on `builtin.module`. Options of several passes:\n")
-    options = [_pass_option(*each) for pass_ in passes().values() for each in pass_.options().items()]
+    options = [
+        _pass_option(*each) for pass_ in passes().values() for each in pass_.options().items()
+    ]
     shared = [line for line, count in Counter(options).items() if count > 1]
     print("\n".join(shared) + "\n")
     for name, pass_ in passes().items():
@@ -87,15 +89,15 @@ def _print_ops() -> None:
     ops = {op.OPERATION_NAME.split(".")[1]: op for op in Smem.operations}
     print(f"## Ops\n\nThere are {len(ops)}, in {len(GROUPS)} groups:\n")
     for group, (names, _) in GROUPS.items():
-        each = names.split()
-        print(f"- **{group}** ({len(each)}): " + ", ".join(f"`{name}`" for name in each))
+        op_names = names.split()
+        print(f"- **{group}** ({len(op_names)}): " + ", ".join(f"`{name}`" for name in op_names))
     print(
-        "\nOps are written in MLIR's generic form. Below, types are behind names, and `[...]` is optional; "
-        "optional attributes are in the text of an op."
+        "\nOps are written in MLIR's generic form. Below, types are behind names, and `[...]` is "
+        "optional; optional attributes are in the text of an op."
     )
     print(f"\nThe examples are in this kernel:\n\n```mlir\n{op_examples.KERNEL.read_text()}```\n")
-    for group, (names, what) in GROUPS.items():
-        print(f"### {group}\n\n{what}\n")
+    for group, (names, text) in GROUPS.items():
+        print(f"### {group}\n\n{text}\n")
         for op in map(ops.__getitem__, names.split()):
             print(f"#### `{op.OPERATION_NAME}`\n\n{_text(op)}\n\n```text\n{_syntax(op)}\n```\n")
             example = op_examples.example(op.OPERATION_NAME.partition(".")[2])
@@ -115,7 +117,7 @@ def _value(default: Any) -> str:
 
 
 def _syntax(op: Any) -> str:
-    """The form of an op: names and types; what is in brackets is optional, `...` is for what may be repeated."""
+    """The form of an op: names and types; brackets mean optional, and `...` means repeatable."""
     operands, attributes, results, regions = "", [], [], 0
     for field in op._fields:
         if isinstance(field, ext.RegionDef):
@@ -128,13 +130,13 @@ def _syntax(op: Any) -> str:
             results.append(f"%{name}")
         else:
             comma = ", " if operands else ""
-            several = "..." if field.variadicity.name == "variadic" else ""
-            optional = field.variadicity.name != "single"
-            operands += f"[{comma}%{name}{several}]" if optional else f"{comma}%{name}"
-    made = f"{', '.join(results)} = " if results else ""
+            repetition = "..." if field.variadicity.name == "variadic" else ""
+            is_optional = field.variadicity.name != "single"
+            operands += f"[{comma}%{name}{repetition}]" if is_optional else f"{comma}%{name}"
+    assignment = f"{', '.join(results)} = " if results else ""
     body = " ({ ... })" if regions else ""
-    named = f" {{{', '.join(attributes)}}}" if attributes else ""
-    return f'{made}"{op.OPERATION_NAME}"({operands}){body}{named}'
+    attribute_text = f" {{{', '.join(attributes)}}}" if attributes else ""
+    return f'{assignment}"{op.OPERATION_NAME}"({operands}){body}{attribute_text}'
 
 
 def _typed(field: Any, op: Any) -> str:
@@ -158,21 +160,25 @@ def _constraint(constraint: Any) -> str:
 
 
 def _print_command(parser: argparse.ArgumentParser, known: Collection[str] = ()) -> None:
-    """Print a command's options but the `known` ones, and its subcommands; once what several of them share."""
+    """Print a command without its `known` options, and its subcommands after what they share."""
     print(f"### `{parser.prog}`\n\n{inspect.cleandoc(parser.description or '')}\n")
     nested = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
-    said = [a for a in parser._actions if a not in nested and a.dest not in ("help", "debug")]
-    lines = [line for line in map(_option, said) if line not in known]
+    actions = [a for a in parser._actions if a not in nested and a.dest not in ("help", "debug")]
+    lines = [line for line in map(_option, actions) if line not in known]
     print("\n".join(lines) + "\n") if lines else None
     if parser.epilog:
         print(f"{parser.epilog}\n")
     for action in nested:
         parsers = [*action.choices.values()]
-        lines = [_option(each) for sub in parsers for each in sub._actions if each.dest != "help"]
+        lines = [
+            _option(option) for sub in parsers for option in sub._actions if option.dest != "help"
+        ]
         shared = [line for line, count in Counter(lines).items() if count > 1]
-        print("Options of several subcommands; `--help` says of which:\n\n" + "\n".join(shared) + "\n")
-        for each in parsers:
-            _print_command(each, shared)
+        print(
+            "Options of several subcommands; `--help` says of which:\n\n" + "\n".join(shared) + "\n"
+        )
+        for subparser in parsers:
+            _print_command(subparser, shared)
 
 
 def _option(action: argparse.Action) -> str:
@@ -191,10 +197,10 @@ def _spelling(action: argparse.Action) -> str:
 
 
 def _default(action: argparse.Action) -> str:
-    shown = action.option_strings and action.nargs != 0 and action.default not in (None, [])
+    is_printed = action.option_strings and action.nargs != 0 and action.default not in (None, [])
     if "default: " in (action.help or ""):
         return ""
-    return f" (default `{action.default}`)" if shown else ""
+    return f" (default `{action.default}`)" if is_printed else ""
 
 
 if __name__ == "__main__":
