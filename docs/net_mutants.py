@@ -51,7 +51,7 @@ def print_reasons(mutants: Iterable[tuple[str, str]]) -> None:
         by_reason[reason][file].append(label)
     for reason, by_file in sorted(by_reason.items()):
         places = [
-            f"`{file}`: "
+            f"{file}: "
             + ", ".join(
                 f"{count} in {label}" if count > 1 else label
                 for label, count in Counter(labels).items()
