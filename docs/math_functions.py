@@ -22,8 +22,8 @@ f16, bf16, f32 and f64, and for vectors of them; so do the equivalent ops of the
 - **Exact ops become instructions** of their type: `absf`, `ceil`, `clampf`, `copysign`, `floor`, `fma`,
   `isfinite`, `isinf`, `isnan`, `isnormal`, `round`, `roundeven`, `sqrt`, `trunc`, `arith.maxnumf`,
   `arith.minnumf`, and of integers `absi`, `ctlz`, `ctpop`, `cttz`.
-- **Approximations become instructions** of f32 where CUDA's libdevice uses the same (`exp2`, `rsqrt`), or
-  where `fastmath<afn>` allows them: `cos`, `exp`, `log`, `log10`, `log2`, `powf`, `sin`, `sincos`,
+- **Approximations become instructions** of f32 where CUDA's libdevice uses the same (`exp2`, `rsqrt`),
+  or where `fastmath<afn>` allows them: `cos`, `exp`, `log`, `log10`, `log2`, `powf`, `sin`, `sincos`,
   `sqrt`, `tan`, `tanh`.
 - `exp2` of up to 32 bits with `fastmath<afn>` is `ex2.approx.ftz`: a result below 2^-126 is 0. Without
   the flag it takes three more instructions, which keep subnormal numbers.
@@ -35,22 +35,19 @@ f16, bf16, f32 and f64, and for vectors of them; so do the equivalent ops of the
 
 The library comes with the wheel `nvidia-nvvm`, which is installed with this package on Linux.
 `MLIR_SMEM_LIBDEVICE` names another `libdevice.10.bc`; without the wheel, that of the toolkit in
-`CUDA_ROOT`, `CUDA_HOME` or `CUDA_PATH` is used, or that of the `ptxas` on the `PATH`. Many of the
-instructions also come from it. Without the library, only `absf`, `clampf`, `fma`, `isnan`, `isnormal`,
-`roundeven`, `trunc`, the ops of integers, `exp2` and `rsqrt` of up to 32 bits, and `sqrt` and `tanh` of
-up to 32 bits with `fastmath<afn>` compile; others are errors at the op's location. A kernel can call
-functions of the library directly if it declares them: `llvm.func @__nv_hypotf(f32, f32) -> f32`.
+`CUDA_ROOT`, `CUDA_HOME` or `CUDA_PATH` is used, or that of the `ptxas` on the `PATH`. Without the
+library, most ops are errors at their locations. A kernel can call functions of the library directly if
+it declares them: `llvm.func @__nv_hypotf(f32, f32) -> f32`.
 
 ## Errors
 
 Errors are in units in the last place (ULP): the error of a correctly rounded result is at most 0.5.
-*Documented* is the error that NVIDIA allows: in the CUDA C++ Programming Guide for functions, and for
-`exp` and logarithms with `fastmath`; in the PTX ISA for other instructions
-(`tests/support/math_cases.py` has the sources). The last rounding of a 16-bit type adds half a ULP of
-that type. Where an absolute error is allowed, *chip* is the absolute error, and the error in ULP of the
-other results. It is empty for results without a bound. The emulator computes in f64 with NumPy and
-rounds once; *to the emulator* is the number of steps between numbers of the type from the emulator's
-result to the chip's.
+*Documented* is the error that NVIDIA allows, for f32 and f64 (`tests/support/math_cases.py` has the
+sources). The last rounding of a 16-bit type adds half a ULP of that type. Where an absolute error is
+allowed, *chip* is the absolute error, and the error in ULP of the other results. The emulator computes
+in f64 with NumPy and rounds once; *to the emulator* is the number of steps between numbers of the type
+from its result to the chip's. Both are for f32, f64, f16 and bf16; - and what is missing at the end
+have no bound.
 
 - `sin` and `cos` with `fastmath<afn>` are compared with a bound of 2^-20.25 within 2π, not with the
   2^-20.5 of the PTX ISA: the error of an H200's `cos.approx` of -4.8274598 is 2^-20.48.
@@ -73,7 +70,7 @@ error.
 
 """
 
-_COLUMNS = ("op", "documented, f32", "documented, f64")
+_COLUMNS = ("op", "documented")
 
 
 def main() -> None:
@@ -88,21 +85,27 @@ def main() -> None:
     cases = {(case["function"], case["element"]): case for case in record["cases"]}
     print(_MEASURED.format(rows=f"{record['rows']:,}"), end="")
     elements = ("f32", "f64", "f16", "bf16")
-    columns = [f"chip, {e}" for e in elements] + [f"to the emulator, {e}" for e in elements]
-    rows = [
-        [
-            *_documented_bounds(function),
-            *(_measured_errors(cases.get((str(function), e), {})) for e in elements),
-            *(_number(cases.get((str(function), e), {}).get("apart")) for e in elements),
-        ]
-        for function in FUNCTIONS
-    ]
-    print(table((*_COLUMNS, *columns), rows, markdown=True))
+    rows = dict[tuple[str, ...], list[str]]()  # the ops of each row of figures
+    for function in FUNCTIONS:
+        function_cases = [cases.get((str(function), element), {}) for element in elements]
+        op, documented = _documented_bounds(function)
+        chip = _join_figures([_measured_errors(case) for case in function_cases])
+        apart = _join_figures([_number(case.get("apart")) for case in function_cases])
+        rows.setdefault((documented, chip, apart), []).append(op)
+    lines = [[", ".join(ops), *figures] for figures, ops in rows.items()]
+    print(table((*_COLUMNS, "chip", "to the emulator"), lines, markdown=True))
+
+
+def _join_figures(figures: list[str]) -> str:
+    """Return the figures of the types, without those missing at the end; one if all are equal."""
+    if len({*figures}) == 1:
+        return figures[0]
+    return ", ".join(figure or "-" for figure in figures).rstrip(" -,")
 
 
 def _documented_bounds(function: Function) -> list[str]:
     bounds = [str(bound or "") for bound in (function.f32, function.f64)]
-    return [f"`{function}`", *(bound.replace("|", "\\|") for bound in bounds)]
+    return [f"`{function}`", _join_figures(bounds).replace("|", "\\|")]
 
 
 def _measured_errors(case: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """The section of docs/mutants.md on the mutants that the net under the prover notices."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from mutation.explained import explanation
@@ -11,17 +12,11 @@ _RECORD = Path(__file__).parents[1] / "benchmarks" / "results" / "mutants-net.js
 
 _INTRODUCTION = """## The checker, `smem-insert-sync` and `smem-allocate`
 
-[This record](../benchmarks/results/mutants-net.json) is of {evaluated} mutants, drawn from all files of
-these passes, mostly of conditions. A fourth side evaluates them: the net of `python -m fuzz.net`, which
-compares what the passes say of the first 250 or 400 programs with
-[its record](../benchmarks/results/prover-net.json). For mutants of `smem-allocate`, the emulator runs
-each program too. What the net does not notice, the lit tests of passes and `tests/passes/` try; several
-runs made the record, the last ones of what was left, by tests that were added. The last run was
-
-    {command}
-
-of {date}.
-"""
+[This record](../benchmarks/results/mutants-net.json) of {date} is of {evaluated} mutants, mostly of
+conditions, drawn from all files of these passes. The net of `python -m fuzz.net` compares what the
+passes say of the first 250 or 400 programs with [its record](../benchmarks/results/prover-net.json);
+for `smem-allocate`, the emulator runs them. What the net does not notice, the lit tests of passes and
+`tests/passes/` try. """
 
 
 def print_section() -> None:
@@ -37,14 +32,34 @@ def print_section() -> None:
     for folder in folders:
         _print_line(f"`{folder}`", [row for row in rows if _folder(row) == folder])
     _print_line("**all**", rows)
-    survivors = [row for row in rows if not fails(row)]
-    if survivors:
-        print("\nNot noticed:\n")
-    for row in survivors:
-        reason = explanation(row["mutant"])
-        name = row["mutant"].replace("|", "\\|")
-        tests = f"; {row['noticed']}" if row["noticed"] else ""
-        print(f"- `{name}`{tests}{': ' + reason if reason else ''}")
+    print()
+    print_reasons((row["mutant"], row["noticed"] or "") for row in rows if not fails(row))
+
+
+def print_reasons(mutants: Iterable[tuple[str, str]]) -> None:
+    """Print the mutants that are left, by their reason: the edit of each, with the sides that notice it.
+
+    Of equivalent mutants, the places are printed, with the number of mutants of each.
+    """
+    by_reason = defaultdict[str, dict[str, list[str]]](lambda: defaultdict(list))
+    for mutant, sides in mutants:
+        file, _, edit = mutant.partition(": ")
+        reason = explanation(mutant) or "no reason is known"
+        place = edit.partition(": ")[0]
+        noticed = f" ({sides})" if sides else ""
+        label = f"`{place}`" if reason.startswith("equivalent") else f"`{edit}`{noticed}"
+        by_reason[reason][file].append(label)
+    for reason, by_file in sorted(by_reason.items()):
+        places = [
+            f"{file}: "
+            + ", ".join(
+                f"{count} in {label}" if count > 1 else label
+                for label, count in Counter(labels).items()
+            )
+            for file, labels in by_file.items()
+        ]
+        print(f"- *{reason}*: {'; '.join(places)}")
+    print()
 
 
 def _folder(row: dict) -> str:

@@ -2,6 +2,8 @@
 
 import argparse
 import inspect
+from collections import Counter
+from collections.abc import Collection
 from types import UnionType
 from typing import Any, get_args
 
@@ -60,14 +62,21 @@ def main() -> None:
         sigil = "!" if defined in Smem.types else "#"
         print(f"### `{sigil}{Smem.DIALECT_NAMESPACE}.{defined._name}`\n\n{_text(defined)}\n")
     _print_ops()
-    print("## Passes\n\nEach runs on `builtin.module`.\n")
+    print("## Passes\n\nEach runs on `builtin.module`. Options of several passes:\n")
+    options = [
+        _pass_option(*each) for pass_ in passes().values() for each in pass_.options().items()
+    ]
+    shared = [line for line, count in Counter(options).items() if count > 1]
+    print("\n".join(shared) + "\n")
     for name, pass_ in passes().items():
         print(
             f"### `{name}`\n\n{pass_.description[0].upper()}{pass_.description[1:]}. {_text(pass_)}\n"
         )
-        for key, field in pass_.options().items():
-            print(f"- `{key}` (default `{_value(field.default)}`): {field.metadata['description']}")
-        print() if pass_.options() else None
+        lines = [_pass_option(*each) for each in pass_.options().items()]
+        own = [line for line in lines if line not in shared]
+        also = [line.split("`")[1] for line in lines if line in shared]
+        print(f"Also {', '.join(f'`{key}`' for key in also)}.\n") if also else None
+        print("\n".join(own) + "\n") if own else None
     print(
         "## Commands\n\nErrors are one message and exit code 1; `--debug` shows where they arose.\n"
     )
@@ -83,17 +92,20 @@ def _print_ops() -> None:
         op_names = names.split()
         print(f"- **{group}** ({len(op_names)}): " + ", ".join(f"`{name}`" for name in op_names))
     print(
-        "\nOps are written in MLIR's generic form. In the form of an op, `[...]` is optional; optional "
-        "attributes are in its text."
+        "\nOps are written in MLIR's generic form. Below, types are behind names, and `[...]` is "
+        "optional; optional attributes are in the text of an op."
     )
     print(f"\nThe examples are in this kernel:\n\n```mlir\n{op_examples.KERNEL.read_text()}```\n")
     for group, (names, text) in GROUPS.items():
         print(f"### {group}\n\n{text}\n")
         for op in map(ops.__getitem__, names.split()):
             print(f"#### `{op.OPERATION_NAME}`\n\n{_text(op)}\n\n```text\n{_syntax(op)}\n```\n")
-            _print_fields(op)
             example = op_examples.example(op.OPERATION_NAME.partition(".")[2])
             print(f"```mlir\n{example}```\n")
+
+
+def _pass_option(key: str, field: Any) -> str:
+    return f"- `{key}` (default `{_value(field.default)}`): {field.metadata['description']}"
 
 
 def _text(thing: Any) -> str:
@@ -105,74 +117,72 @@ def _value(default: Any) -> str:
 
 
 def _syntax(op: Any) -> str:
-    """The form of an op; brackets mean optional, and `...` means repeatable."""
-    operands, operand_types, attributes, results, regions = "", "", [], [], 0
+    """The form of an op: names and types; brackets mean optional, and `...` means repeatable."""
+    operands, attributes, results, regions = "", [], [], 0
     for field in op._fields:
-        name = f"%{field.name}"
         if isinstance(field, ext.RegionDef):
             regions += 1
-        elif isinstance(field, ext.AttributeDef):
-            attributes.append(field.name)
+            continue
+        name = _typed(field, op)
+        if isinstance(field, ext.AttributeDef):
+            attributes.append(name)
         elif isinstance(field, ext.ResultDef):
-            results.append(name)
+            results.append(f"%{name}")
         else:
             comma = ", " if operands else ""
-            operand, optional = ({"variadic": (f"{name}...", True), "optional": (name, True)}).get(
-                field.variadicity.name, (name, False)
-            )
-            for_type = f"type({operand})"
-            operands += f"[{comma}{operand}]" if optional else f"{comma}{operand}"
-            operand_types += f"[{comma}{for_type}]" if optional else f"{comma}{for_type}"
+            repetition = "..." if field.variadicity.name == "variadic" else ""
+            is_optional = field.variadicity.name != "single"
+            operands += f"[{comma}%{name}{repetition}]" if is_optional else f"{comma}%{name}"
     assignment = f"{', '.join(results)} = " if results else ""
     body = " ({ ... })" if regions else ""
-    attribute_text = (
-        " {" + ", ".join(f"{name} = ..." for name in attributes) + "}" if attributes else ""
-    )
-    types = ", ".join(f"type({name})" for name in results) or "()"
-    signature = f"({operand_types}) -> {types}"
-    return f'{assignment}"{op.OPERATION_NAME}"({operands}){body}{attribute_text} : {signature}'
+    attribute_text = f" {{{', '.join(attributes)}}}" if attributes else ""
+    return f'{assignment}"{op.OPERATION_NAME}"({operands}){body}{attribute_text}'
 
 
-def _print_fields(op: Any) -> None:
-    kinds = {ext.OperandDef: "operand", ext.AttributeDef: "attribute", ext.ResultDef: "result"}
-    for field in op._fields:
-        if isinstance(field, ext.RegionDef):
-            print(f"- region `{field.name}`")
-            continue
-        variadicity = {"single": ""}.get(field.variadicity.name, f", {field.variadicity.name}")
-        bits = 32 if field.name in op.i32 else 64
-        integer = field.constraint is ir.IntegerAttr
-        constraint = f"`i{bits}`" if integer else _constraint(field.constraint)
-        print(f"- {kinds[type(field)]} `{field.name}`{variadicity}: {constraint}")
-    if op._fields:
-        print()
+def _typed(field: Any, op: Any) -> str:
+    """The name of a field with its type, or alone where the verifier checks more than a type."""
+    if field.constraint is Any:
+        return field.name
+    if field.constraint is ir.IntegerAttr:
+        return f"{field.name}: i{32 if field.name in op.i32 else 64}"
+    return f"{field.name}: {_constraint(field.constraint)}"
 
 
 def _constraint(constraint: Any) -> str:
-    if constraint is Any:
-        return "checked by the verifier"
     if isinstance(constraint, UnionType):
         return " or ".join(map(_constraint, get_args(constraint)))
     name = getattr(constraint, "type_name", None) or getattr(constraint, "attr_name", None)
     if name:
         if name.startswith("builtin."):
-            return f"`{name.removeprefix('builtin.')}`"
-        return f"`{'!' if issubclass(constraint, ir.Type) else '#'}{name}`"
-    return "`i64`"
+            return name.removeprefix("builtin.")
+        return f"{'!' if issubclass(constraint, ir.Type) else '#'}{name}"
+    return "i64"
 
 
-def _print_command(parser: argparse.ArgumentParser) -> None:
+def _print_command(parser: argparse.ArgumentParser, known: Collection[str] = ()) -> None:
+    """Print a command without its `known` options, and its subcommands after what they share."""
     print(f"### `{parser.prog}`\n\n{inspect.cleandoc(parser.description or '')}\n")
     nested = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
     actions = [a for a in parser._actions if a not in nested and a.dest not in ("help", "debug")]
-    for action in actions:
-        print(f"- {_spelling(action)}{_default(action)}: {action.help}")
-    print() if actions else None
+    lines = [line for line in map(_option, actions) if line not in known]
+    print("\n".join(lines) + "\n") if lines else None
     if parser.epilog:
         print(f"{parser.epilog}\n")
     for action in nested:
-        for subparser in action.choices.values():
-            _print_command(subparser)
+        parsers = [*action.choices.values()]
+        lines = [
+            _option(option) for sub in parsers for option in sub._actions if option.dest != "help"
+        ]
+        shared = [line for line, count in Counter(lines).items() if count > 1]
+        print(
+            "Options of several subcommands; `--help` says of which:\n\n" + "\n".join(shared) + "\n"
+        )
+        for subparser in parsers:
+            _print_command(subparser, shared)
+
+
+def _option(action: argparse.Action) -> str:
+    return f"- {_spelling(action)}{_default(action)}: {action.help}"
 
 
 def _spelling(action: argparse.Action) -> str:
@@ -188,6 +198,8 @@ def _spelling(action: argparse.Action) -> str:
 
 def _default(action: argparse.Action) -> str:
     is_printed = action.option_strings and action.nargs != 0 and action.default not in (None, [])
+    if "default: " in (action.help or ""):
+        return ""
     return f" (default `{action.default}`)" if is_printed else ""
 
 

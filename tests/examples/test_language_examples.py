@@ -49,7 +49,6 @@ def test_the_page_of_comparisons_counts_the_lines(kernel):
     page = (EXAMPLES.parent / "docs" / "language_compared.md").read_text()
     lines = kernel_lines((EXAMPLES / f"{name}.py").read_text(), name)
     assert f"(../examples/{name}.py) | {len(lines)} |" in page
-    assert name != "attention" or all(line in page for line in lines)
 
 
 @pytest.mark.parametrize("t", [64, 192])
