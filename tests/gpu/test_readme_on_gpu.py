@@ -14,6 +14,6 @@ def test_the_library_and_a_model():
     (code,) = (block for block in blocks if "torch.compile" in block)
     names = {}
     exec(code, names)
-    a, layer = names["a"], names["layer"]
+    a, model = names["a"], names["model"]
     torch.testing.assert_close(names["c"], a @ names["b"])
-    torch.testing.assert_close(names["d"], layer._orig_mod(a), rtol=2e-2, atol=2e-2)
+    torch.testing.assert_close(names["d"], model(a), rtol=2e-2, atol=2e-2)
