@@ -9,7 +9,7 @@ from ..bindings.irtypes import Op
 from ..layout import LayoutError
 
 
-def verifier(check: Callable[[Op], None]) -> Any:
+def verifier(check: Callable[[Any], None]) -> Any:
     """Convert a check that raises `Invalid` to a verifier of the bindings, which returns true or false.
 
     Checks are named `verify_region_invariants`: one named `verify_invariants` would run before IRDL has

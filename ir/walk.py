@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from ..bindings.irtypes import Op
+from ..bindings.irtypes import HasOperation, Op
 from ..bindings.mlir import ir
 from ..dialect.op import SmemOp, operation_names
 from ..dialect.smem import Smem
@@ -18,7 +18,7 @@ _ADVANCE, _SKIP = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
 _GLOBALS = {"func.func", "gpu.func", "llvm.func", "llvm.mlir.global"}
 
 
-def walk(root: Op, *selectors: OpSelector) -> Iterator[Op]:
+def walk(root: HasOperation, *selectors: OpSelector) -> Iterator[Any]:
     """Return the ops in `root` of some names and classes (all ops by default), in pre-order.
 
     They are collected before the first is returned, so the caller can change them.
@@ -35,7 +35,7 @@ def walk(root: Op, *selectors: OpSelector) -> Iterator[Op]:
     return iter(gather(root, selectors)[0])
 
 
-def gather(root: Op, *groups: Iterable[OpSelector]) -> list[list[Op]]:
+def gather(root: HasOperation, *groups: Iterable[OpSelector]) -> list[list[Any]]:
     """Return the ops in `root` of each group, in pre-order, collected in a single walk."""
     gathered: list[list[Op]] = [[] for _ in groups]
     adders: dict[str, Any] = {}
