@@ -86,7 +86,7 @@ def remark_handler(handler: RemarkHandler) -> Iterator[None]:
         _handlers.remove(handler)
 
 
-def file_position(location: Location) -> tuple[str, int, int] | None:
+def file_position(location: Location | str) -> tuple[str, int, int] | None:
     """Return (file, line, column) of a location, or of the first file location nested in it; None if
     there is none."""
     chain = frames(location)

@@ -41,7 +41,7 @@ _ESCAPED = {b"\\": b"\\", b'"': b'"', b"n": b"\n", b"t": b"\t"}
 _BUILDERS = tuple(f"{Path(file).parent}/" for file in (ir.__file__, __file__))
 
 
-def frames(location: Location) -> tuple[SourceFrame, ...]:
+def frames(location: Location | str) -> tuple[SourceFrame, ...]:
     """Return the positions of a location, from the innermost call to the outermost; none if it has no
     file.
 

@@ -87,7 +87,7 @@ def llvm_version(package: str) -> int | None:
     return int(version.partition(".")[0]) if version else None
 
 
-def exchange(module: Module, reader: BindingsContext) -> Module:
+def exchange(module: Any, reader: BindingsContext) -> Module:
     """Return a module as a module of another bindings package, with its locations.
 
     Raises:
@@ -207,7 +207,7 @@ def _attribute(op: Op, name: str) -> str | None:
     return str(attributes[name]) if name in attributes else None
 
 
-def _ops(root: Op) -> Iterator[Op]:
+def _ops(root: Any) -> Iterator[Any]:
     """Yield the ops in `root` in pre-order; `ir.walk` is for ops of the bindings in use."""
     yield root
     for region in root.operation.regions:

@@ -1,9 +1,10 @@
 """The chain of stages and subtiles between an allocation and the tile that an op uses."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..bindings.diagnostics import format_location
-from ..bindings.irtypes import Block, Op, Value
+from ..bindings.irtypes import Op, Value
 from ..bindings.mlir import ir
 from ..dialect.ops import AllocationOp, SubviewOp
 from ..dialect.types import layout_of
@@ -56,13 +57,13 @@ INSTEAD_OF_TILES = (
 )
 
 
-def chain_of(tile: Value, user: Op) -> tuple[Op, list[Op]]:
+def chain_of(tile: Value, user: Op) -> tuple[AllocationOp, list[SubviewOp]]:
     """Return the alloc or view of a tile, and the stages and subtiles from it to the tile, in order.
 
     Raises:
         OpError: at `user`, if another op defines the tile.
     """
-    chain: list[Op] = []
+    chain: list[SubviewOp] = []
     op = tile.owner
     while not isinstance(op, AllocationOp):
         if not isinstance(op, SubviewOp):
@@ -76,7 +77,7 @@ def chain_of(tile: Value, user: Op) -> tuple[Op, list[Op]]:
     return op, chain[::-1]
 
 
-def _origin(owner: Op | Block) -> str:
+def _origin(owner: Any) -> str:
     """Describe the owner of a tile that is not from an allocation, and what to do instead."""
     is_block = isinstance(owner, ir.Block)
     op = (owner.owner if is_block else owner).operation

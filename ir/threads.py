@@ -1,5 +1,7 @@
 """The thread index in a CTA."""
 
+from typing import Any
+
 from ..bindings.irtypes import Value
 from ..bindings.mlir import ir
 from . import emit
@@ -7,7 +9,7 @@ from . import emit
 
 def linear_thread(size: tuple[int, int, int]) -> Value:
     """Emit the linear thread index (i32) in a CTA of `size` threads along x, y and z."""
-    total: Value = None
+    total: Any = None
     x, y, z = size
     for dim, extent, scale in (("x", x, 1), ("y", y, x), ("z", z, x * y)):
         if extent == 1 and dim != "x":

@@ -122,9 +122,10 @@ class TileAddress(TileOffset):
         total = within + (I32(start) if not isinstance(start, int) else start)
         return gep(self._base, self.swizzle_bytes(total).value)
 
-    def swizzled_pointer(self, swizzled: I32) -> Value:
-        """Emit the pointer to a swizzled offset in a subtile that begins at a swizzle pattern."""
-        return gep(gep(self._base, self._start_bytes), swizzled.value)
+    def swizzled_pointer(self, swizzled: I32 | None = None) -> Value:
+        """Emit the pointer to a swizzled offset, or to the start, of a subtile that begins at a swizzle
+        pattern."""
+        return gep(gep(self._base, self._start_bytes), 0 if swizzled is None else swizzled.value)
 
     def swizzle_bytes(self, offset: I32) -> I32:
         """`Swizzle.apply` in IR, of an offset in bytes."""
@@ -139,7 +140,7 @@ class TileAddress(TileOffset):
         start: int = self.subtile.slice.offset // unit * UNIT_BYTES
         if not self.subtile.terms:
             return start
-        total: Value = None
+        total: Any = None
         for term, value in self.subtile.terms:
             scaled = emit.term_value(term, value, emit.i32(), unit)
             total = scaled if total is None else emit.binary("addi", total, scaled)

@@ -1,6 +1,7 @@
 """The base class of `smem.stage` and `smem.subtile`: where they begin, and their type."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from ...bindings.diagnostics import Invalid
 from ...bindings.irtypes import Type, Value
@@ -36,7 +37,7 @@ class SubviewOp(SmemOp):
         raise NotImplementedError
 
     @property
-    def run_time_starts(self) -> Sequence[Value]:
+    def run_time_starts(self) -> Sequence[Any]:
         """The index values of the run-time starts, in order."""
         pairs = zip(self.positions, self.starts, strict=True)
         return [position for position, start in pairs if isinstance(start, Multiple)]

@@ -1,6 +1,7 @@
 """`smem.warp_specialize`, `smem.elect`, `smem.warpgroup_barrier`: code of some warpgroups or threads."""
 
 from collections.abc import Callable
+from typing import Any
 
 from ...bindings.diagnostics import Invalid
 from ...bindings.irtypes import Block, Op, Value
@@ -34,7 +35,7 @@ class WarpSpecializeOp(SmemOp, name="warp_specialize", traits=[ir.NoTerminatorTr
     effects = Effects(Scope.CTA)
 
     @property
-    def partitions(self) -> list[Op]:
+    def partitions(self) -> list[Any]:
         """The `smem.partition` ops.
 
         Raises:

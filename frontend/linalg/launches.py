@@ -164,8 +164,10 @@ def _grid(plan: GemmPlan, sizes: Mapping[int, Extent]) -> tuple[Extent, Extent]:
 
     m, n, k = (extent(group) for group in (plan.dims.m, plan.dims.n, plan.dims.k))
     batch = [extent(group) for group in plan.dims.batch]
-    if all(isinstance(size, int) for size in (m, n, k, *batch)):
-        return config.grid(m, n, k, H200.multiprocessors, batch)
+    extents = [size for size in (m, n, k, *batch) if isinstance(size, int)]
+    if len(extents) == 3 + len(batch):
+        rows, columns, depth, *batches = extents
+        return config.grid(rows, columns, depth, H200.multiprocessors, batches)
     rows, columns = (n, m) if config.exchanged else (m, n)
     along_m, along_n = config.cluster
     tiles = times(

@@ -29,7 +29,7 @@ def times(left: Extent, right: Extent) -> Extent:
     if isinstance(left, int) and isinstance(right, int):
         return left * right
     if isinstance(left, int):
-        left, right = right, left
+        return times(right, left)
     return emit.binary("muli", left, right)
 
 

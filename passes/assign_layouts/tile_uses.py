@@ -57,7 +57,7 @@ class _Uses:
     def _of(self, value: Value, path: Path) -> dict[Any, Use]:
         """Return the uses of the subtile at the end of a path, by what they require."""
         # Subtiles of subtiles are followed without recursion: there may be thousands.
-        stack: list[tuple[Iterator[Value], Path, dict[Any, Use]]] = [
+        stack: list[tuple[Iterator[Any], Path, dict[Any, Use]]] = [
             (iter(list(value.uses)), path, {})
         ]
         while True:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...bindings.diagnostics import UNREADABLE, Invalid, emit_op_error, emit_unreadable
-from ...bindings.irtypes import Module, Op
+from ...bindings.irtypes import Module
 from ...bindings.mlir import PACKAGE
 from ...bindings.packages import is_foreign, package_of, remedy
 from ...dialect.arguments import describe
@@ -132,7 +132,7 @@ class Pass:
         """The name that the bindings give a pass that is added without one; see `textual._UNNAMED`."""
         return str(self)
 
-    def __call__(self, op: Op, external: Any) -> None:
+    def __call__(self, op: Any, external: Any) -> None:
         """Run the pass, or all passes of a pipeline, as a pass manager calls it.
 
         A pipeline is one pass of the manager, which verifies the module once, after the whole pipeline.

@@ -11,7 +11,6 @@ from ...dialect.ops.scale_blocks import holds_scale_blocks
 from ...ir import emit
 from ...ir.cluster import cta_rank, ctas_along, multicast_mask
 from ...ir.errors import OpError
-from ...ir.i32 import I32
 from ...ir.shared_memory import allocation_multiple, gep
 from ...ir.subtiles import IndexSum, Subtile, subtile_from
 from ...ir.tile_address import TileAddress
@@ -128,7 +127,7 @@ def _start(op: Op, subtile: Subtile) -> Value:
             f"copies a tile that begins at multiples of {multiple} bytes; TMA needs multiples of "
             f"{needed}",
         )
-    return address.swizzled_pointer(I32(0))
+    return address.swizzled_pointer()
 
 
 def _coordinates(values: Iterable[Value]) -> list[Value]:

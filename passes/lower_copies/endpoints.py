@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class RegisterBlock:
     round: int
     line: Value
     along: Value
-    first: Value
+    first: Value | None
 
 
 class VectorSource(Protocol):
@@ -138,7 +138,7 @@ class TileEndpoint:
         address = SteppedAddress(self._address, starts, start)
         return (address.pointer(*self._index(i, 0)) for i in range(block.plan.stored))
 
-    def _index(self, line: Value, along: Value) -> tuple[Value, Value]:
+    def _index(self, line: Any, along: Any) -> tuple[Any, Any]:
         return (along, line) if self._contiguous == 0 else (line, along)
 
 

@@ -55,7 +55,7 @@ def load_scale_blocks(op: Op, subtile: Subtile, full: Value, hints: tuple[Value,
         for offset, distance in zip(row, along, strict=True)
     )
     count = len(along) if are_adjacent and source.is_dense else 1
-    start = TileAddress(subtile).swizzled_pointer(I32(0))
+    start = TileAddress(subtile).swizzled_pointer()
     first = source.block(op.coordinates)
     size = emit.constant(BLOCK_BYTES * count, emit.i32())
     segments = ir.DenseI32ArrayAttr.get([1, 1, 1, 1, 0, len(hints)])

@@ -1,5 +1,7 @@
 """A copy in blocks that each thread transposes in its registers; see `layout.transposition`."""
 
+from typing import Any
+
 from ...bindings.irtypes import Attribute, Op, Value
 from ...bindings.mlir import ir
 from ...dialect.ops.copy import rounds
@@ -118,7 +120,7 @@ class TransposingCopy:
             value = emit.value("vector.from_elements", registers, vector)
         emit.op("llvm.store", (value, target), alignment=alignment)
 
-    def _skew(self, lines: Lines, begin: Value, skew: int) -> Lines:
+    def _skew(self, lines: Lines, begin: Any, skew: int) -> Lines:
         """Return lines in the order `i ^ begin`; `begin` is less than `skew`.
 
         Registers cannot be indexed at run time, so each bit of `begin` selects between two lines.

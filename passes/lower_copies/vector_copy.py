@@ -1,5 +1,7 @@
 """A copy by vectors of 16 bytes, without transposition."""
 
+from typing import Any
+
 from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
 from ...dialect.effects import Completion
@@ -29,7 +31,9 @@ class VectorCopy:
     def emit(self) -> None:
         """Emit all rounds; an address is computed again only where its distance is not a constant."""
         source, target = self.source, self.target
-        anchor, source_anchor, target_anchor = 0, None, None
+        anchor = 0
+        source_anchor: Any = None
+        target_anchor: Any = None
         for round_ in range(self.transfer.rounds):
             source_step = source.step(self.transfer, anchor, round_)
             target_step = target.step(self.transfer, anchor, round_)

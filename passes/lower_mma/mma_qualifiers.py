@@ -1,6 +1,7 @@
 """What all instructions of an mma have in common: qualifiers, scale-d, and the architecture's support."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from ...bindings.irtypes import Value
 from ...dialect.ops import DescriptorMma, ScaleDOp
@@ -50,7 +51,7 @@ def operands_of(op: DescriptorMma) -> list[tuple[Element, str]]:
     ]
 
 
-def split_scale_d(accumulator: Value) -> tuple[Value, Value]:
+def split_scale_d(accumulator: Value | None) -> tuple[Any, Any]:
     """Return the accumulator without `smem.scale_d`, and its condition (i1) if it has one."""
     owner = None if accumulator is None else accumulator.owner
     if not isinstance(owner, ScaleDOp):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ...bindings.diagnostics import Invalid
 from ...bindings.irtypes import Op, Type, Value
@@ -41,7 +41,7 @@ class TypedOp:
         stays: whether the result stays in tensor memory, although its type is readable.
     """
 
-    def __init__(self, op: Op) -> None:
+    def __init__(self, op: Any) -> None:
         self.op = op
         self.result = op.results[0].type if len(op.results) else None
         self.stays = False
@@ -88,7 +88,7 @@ class MmaTarget:
     def __init_subclass__(cls) -> None:
         _TARGETS[cls.isa] = cls
 
-    def check(self, ops: Sequence[Op], memories: Sequence[Op]) -> None:
+    def check(self, ops: Sequence[Op], memories: Sequence[Any]) -> None:
         """Check the memory that accumulators need in addition to registers.
 
         Args:
@@ -104,7 +104,7 @@ class MmaTarget:
     def record(self, ops: Sequence[TypedOp]) -> None:
         """Record facts about ops that are lost when types are converted and ops are lowered."""
 
-    def prepare(self, memories: Sequence[Op]) -> None:
+    def prepare(self, memories: Sequence[Any]) -> None:
         """Emit the code before the first instruction of each kernel."""
 
     def register_type(self, fragment: Type) -> Type:

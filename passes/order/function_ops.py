@@ -22,9 +22,9 @@ class Entry:
 
     __slots__ = ("block", "next", "op", "previous", "segment", "steps")
 
-    def __init__(self, op: Op | None, block: Block) -> None:
-        self.op = op
-        self.block = block
+    def __init__(self, op: Op | None, block: Block | None) -> None:
+        self.op: Any = op
+        self.block: Any = block
         self.steps: list[Any] = []
         self.segment: Any = None
         self.previous = self.next = self

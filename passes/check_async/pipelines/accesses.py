@@ -252,8 +252,8 @@ class Accesses:
             return
         self._check_order(op, rectangle, reader, state)
         if rectangle.pipeline_side is None and not self._is_filled(rectangle, state):
-            tile = label(rectangle.allocation)
-            reason = f"it is not known whether what it reads of the {tile} was written before"
+            allocation = label(rectangle.allocation)
+            reason = f"it is not known whether what it reads of the {allocation} was written before"
             fix = "write all of it before"
             if self._threads.partition.warpgroups != 1:
                 fix = "each warpgroup must write what it reads"

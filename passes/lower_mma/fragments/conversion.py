@@ -4,6 +4,8 @@ The four threads of a quad hold 8 columns of a row of D, two each (PTX ISA 9.7.1
 the figures of A, a thread holds 32 bits of a row, so only 16-bit types need no exchange.
 """
 
+from typing import Any
+
 from ....bindings.irtypes import Type, Value
 from ....bindings.mlir import ir
 from ....dialect.ops import ConvertOp
@@ -123,7 +125,7 @@ def _convert_b1(pairs: _Pairs, stored_type: Type, quad: _QuadLane) -> list[Value
     """b1: thread q of the quad holds bits 32q to 32q + 31 of 128."""
     shift = quad.lane * 2
     upper, odd = quad.has_bit(2), quad.has_bit(1)
-    words: list[Value] = [None] * A_FRAGMENT_REGISTERS
+    words: list[Any] = [None] * A_FRAGMENT_REGISTERS
     for half in (0, 1):
         gathered = [
             _gather_bits([rows[half] for rows in pairs[i : i + 4]], shift)
@@ -138,7 +140,7 @@ def _convert_b1(pairs: _Pairs, stored_type: Type, quad: _QuadLane) -> list[Value
 
 def _gather_bits(pairs: list[ElementPair], shift: I32) -> Value:
     """Return a word with the bits that a thread has of 32 columns; the bits of other threads are 0."""
-    word: Value = None
+    word: Any = None
     for i, pair in enumerate(pairs):
         for j, element in enumerate(pair.elements):
             bit = emit.binary("shli", emit.binary("andi", element, 1), 8 * i + j)

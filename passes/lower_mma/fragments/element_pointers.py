@@ -126,7 +126,7 @@ class GlobalPointers:
             return pointer
         return self._offset(pointer, emit.binary("muli", stride, count))
 
-    def _offset(self, pointer: Value, offset: Value) -> Value:
+    def _offset(self, pointer: Value, offset: Value | int) -> Value:
         return gep(pointer, offset, memory_type(self._element))
 
 

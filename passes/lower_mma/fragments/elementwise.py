@@ -1,5 +1,7 @@
 """Fills of accumulators and slices, and elementwise functions of them."""
 
+from typing import Any
+
 from ....bindings.irtypes import Op, Value
 from ....bindings.mlir import ir
 from ....dialect.ops import FillOp, MapOp
@@ -111,7 +113,7 @@ class _Positions:
         return self._indices[dim, distance]
 
 
-def _run(ops: list[Op], values: dict[Value, Value]) -> Value:
+def _run(ops: list[Op], values: dict[Value, Any]) -> Value:
     """Emit a copy of a region's ops with values for its arguments; return the element that it yields."""
     *body, end = ops
     for op in body:

@@ -1,6 +1,7 @@
 """Loads of fragments from a tile or from global memory."""
 
 from math import prod
+from typing import Any
 
 from ....bindings.irtypes import Op, Type, Value
 from ....bindings.mlir import ir
@@ -165,7 +166,7 @@ def _load_word(row: int, column: int, bits: int, pointers: ElementPointers) -> V
     """Load one register of A, by one load or several."""
     step = pointers.access.vector
     i32, narrow = emit.i32(), ir.IntegerType.get_signless(bits * step)
-    word = None
+    word: Any = None
     for i in range(0, 32 // bits, step):
         loaded = _load(pointers.pointer(row, column + i), narrow, bits * step // 8)
         if narrow != i32:

@@ -1,6 +1,7 @@
 """Pairs of adjacent elements of an accumulator, converted between registers and memory."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from ....bindings.irtypes import Type, Value
 from ....bindings.mlir import ir
@@ -23,7 +24,7 @@ class ElementPair:
     They are a vector or two values; the other form is emitted on first use.
     """
 
-    def __init__(self, vector: Value = None, elements: Sequence[Value] = ()) -> None:
+    def __init__(self, vector: Any = None, elements: Sequence[Value] = ()) -> None:
         self._vector = vector
         self._elements = tuple(elements)
 

@@ -1,7 +1,7 @@
 """The `tcgen05` target of `smem-lower-mma`: kernels whose accumulators are in tensor memory."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ....bindings.irtypes import Op, Type, Value
 from ....bindings.mlir import ir
@@ -148,7 +148,7 @@ class Tcgen05Target(MmaTarget):
     isa = "tcgen05"
     lowerings = LOWERINGS
 
-    def check(self, ops: Sequence[Op], memories: Sequence[Op]) -> None:
+    def check(self, ops: Sequence[Op], memories: Sequence[Any]) -> None:
         check_tensor_memory(ops, memories)
 
     def record(self, ops: Sequence[TypedOp]) -> None:
@@ -159,7 +159,7 @@ class Tcgen05Target(MmaTarget):
     def register_type(self, fragment: Type) -> Type:
         return emit.i32() if is_in_flight(fragment) else super().register_type(fragment)
 
-    def prepare(self, memories: Sequence[Op]) -> None:
+    def prepare(self, memories: Sequence[Any]) -> None:
         self._kernels = {function_of(op): TensorMemoryKernel(op, self.rows) for op in memories}
 
     def kernel_of(self, op: Op) -> TensorMemoryKernel:

@@ -129,7 +129,7 @@ def _pin(fragment: Value, registers: AccumulatorRegisters) -> Value:
     return registers.join([pin_registers(scalars) for _, scalars in registers.scalars(fragment)])
 
 
-def _structs(accumulator: Value, registers: AccumulatorRegisters) -> list[Value]:
+def _structs(accumulator: Value | None, registers: AccumulatorRegisters) -> list[Value]:
     """Return the registers of each block before the first instruction; poison without an accumulator."""
     if accumulator is not None:
         return registers.split(accumulator)
