@@ -9,7 +9,7 @@ from tables import table
 
 # The kernel that separates the contenders' launches, of `torch.cuda._sleep`.
 _MARK = "spin_kernel"
-_Launch = TypeVar("_Held")
+_Launch = TypeVar("_Launch")
 
 # The label, the metric, and the factor of its base unit.
 METRICS = {

@@ -161,15 +161,15 @@ def _check(text: str, names: list[str], collector: Collector) -> None:
         if not succeeded:
             _check_messages(collector, name.partition("{")[0])
             return
-        if collector.failed:
-            raise Wrong("success with an error", name, collector.found[0].message)
+        if collector.has_error:
+            raise Wrong("success with an error", name, collector.diagnostics[0].message)
         try:
             valid = module.operation.verify()
         except ir.MLIRError as error:
             valid = False
             collector.add("error", "", str(error))
         if not valid:
-            messages = "; ".join(diagnostic.message for diagnostic in collector.found)
+            messages = "; ".join(diagnostic.message for diagnostic in collector.diagnostics)
             raise Wrong("invalid IR", name.partition("{")[0], messages)
     printed = str(module)
     # Unknown ops are kept.
@@ -223,7 +223,7 @@ def _run(name: str, module: object) -> bool:
 
 def _check_messages(collector: Collector, pass_name: str) -> None:
     """Check the messages of a refusal."""
-    errors = [diagnostic for diagnostic in collector.found if diagnostic.severity == "error"]
+    errors = [diagnostic for diagnostic in collector.diagnostics if diagnostic.severity == "error"]
     if not errors:
         raise Wrong("refused without a message", pass_name)
     for error in errors:

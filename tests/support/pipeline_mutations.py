@@ -22,7 +22,7 @@ def text_of(config):
 def checked(text) -> CheckResult:
     """Return what `smem-check-async` reports about a module."""
     with new_context():
-        return kernels.checked(ir.Module.parse(text))
+        return kernels.run_checker(ir.Module.parse(text))
 
 
 def emulated(text, config, extents):

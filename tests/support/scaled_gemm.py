@@ -18,7 +18,7 @@ class Format:
 
     Attributes:
         element, factor: MLIR types.
-        held: MLIR type in global memory, of which one holds `pack_elements` elements.
+        held: MLIR type in global memory, of which one holds `packed` elements.
         k: elements along K of a tile; each `block` of them share a factor.
         stages: those of the pipeline.
     """
@@ -26,7 +26,7 @@ class Format:
     element: str = "f4E2M1FN"
     factor: str = "f8E4M3FN"
     held: str = "i8"
-    pack_elements: int = 2
+    packed: int = 2
     k: int = 256
     block: int = 16
     stages: int = 4
