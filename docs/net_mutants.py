@@ -16,7 +16,8 @@ _INTRODUCTION = """## The checker, `smem-insert-sync` and `smem-allocate`
 conditions, drawn from all files of these passes. The net of `python -m fuzz.net` compares what the
 passes say of the first 250 or 400 programs with [its record](../benchmarks/results/prover-net.json);
 for `smem-allocate`, the emulator runs them. What the net does not notice, the lit tests of passes and
-`tests/passes/` try. """
+`tests/passes/` try.
+"""
 
 
 def print_section() -> None:
