@@ -10,8 +10,8 @@ from .nvptx_choice import nvptx_for
 from .package_versions import installed_version, version_of
 from .ptxas import ptxas_version
 
-#: Folders whose code determines the machine code of a module.
-_FOLDERS = ("layout", "bindings", "dialect", "passes", "codegen")
+#: Folders whose code determines the machine code of a module; `interop` exchanges modules before.
+_FOLDERS = ("layout", "bindings", "dialect", "ir", "passes", "codegen")
 
 
 @cache

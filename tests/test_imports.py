@@ -1,5 +1,6 @@
 """`import mlir_smem` loads no modules; attributes load only the modules that they need."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import mlir_smem
+from mlir_smem.codegen.versions import _FOLDERS
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(path.name for path in (ROOT / "mlir_smem").iterdir() if path.is_symlink())
@@ -43,6 +45,12 @@ def test_no_module_is_in_a_circle_of_imports():
     graph = grimp.build_graph("mlir_smem", cache_dir=None)
     imported = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     TopologicalSorter(imported).prepare()  # raises CycleError, which names the modules
+
+
+def test_the_cache_key_has_the_sources_that_code_generation_imports():
+    files = (ROOT / "codegen").rglob("*.py")
+    rooms = {room for file in files for room in re.findall(r"from \.\.(\w+)", file.read_text())}
+    assert {*rooms, "codegen"} - {"interop"} == set(_FOLDERS)
 
 
 def test_import_loads_nothing():
