@@ -37,7 +37,7 @@ def emulated(text, config, extents):
     exact = product.astype(np.float64)
     inputs = {"A": a, "B": b, "C": np.zeros((m, n), ml_dtypes.bfloat16)}
     kernel = KernelCase(text, "gemm", inputs, "C", config.cluster, exact, np.zeros_like(exact))
-    return kernels.emulated(kernels.evaluated(kernel).compiled, kernel)
+    return kernels.emulate_kernel(kernels.check_and_lower(kernel).compiled, kernel)
 
 
 def lines_with(text, pattern):
