@@ -27,7 +27,7 @@ ROOT = Path(mlir_smem.__file__).parent
 NAMES = ("smem.mma", "smem.mma_desc")
 
 
-def by_hand(A, B, C):
+def multiply_with_sync(A, B, C):
     """Multiply 64x64 matrices, with synchronization."""
     a, b = sl.alloc((64, 64), A.dtype), sl.alloc((64, 64), B.dtype)
     sl.copy(A[:64, :64], a)
@@ -38,7 +38,7 @@ def by_hand(A, B, C):
     sl.store(acc, C[:64, :64])
 
 
-def inserted(A, B, C):
+def multiply_without_sync(A, B, C):
     """Multiply 64x64 matrices, without synchronization."""
     a, b = sl.alloc((64, 64), A.dtype), sl.alloc((64, 64), B.dtype)
     sl.copy(A[:64, :64], a)
@@ -89,7 +89,10 @@ def main() -> None:
     parser.add_argument("--record", type=Path, metavar="FILE", help="write the counts to FILE")
     options = parser.parse_args()
     rows = {}
-    for name, function, sync in (("by hand", by_hand, "manual"), ("inserted", inserted, "auto")):
+    for name, function, sync in (
+        ("by hand", multiply_with_sync, "manual"),
+        ("inserted", multiply_without_sync, "auto"),
+    ):
         calls = files_of(function, sync)
         row = {"files": len(set(calls)), "changes": changes_of(calls), "calls": len(calls)}
         print(f"synchronization {name}: {row}")

@@ -123,7 +123,7 @@ def _syntax(op: Any) -> str:
         if isinstance(field, ext.RegionDef):
             regions += 1
             continue
-        name = _typed(field, op)
+        name = _typed_field(field, op)
         if isinstance(field, ext.AttributeDef):
             attributes.append(name)
         elif isinstance(field, ext.ResultDef):
@@ -139,7 +139,7 @@ def _syntax(op: Any) -> str:
     return f'{assignment}"{op.OPERATION_NAME}"({operands}){body}{attribute_text}'
 
 
-def _typed(field: Any, op: Any) -> str:
+def _typed_field(field: Any, op: Any) -> str:
     """The name of a field with its type, or alone where the verifier checks more than a type."""
     if field.constraint is Any:
         return field.name

@@ -168,7 +168,7 @@ def _printed(arguments: list[str]) -> str:
     return "\n".join([*outputs, f"exit {status}"])
 
 
-def _linked(tree: Path, folder: Path) -> Path:
+def _link_package(tree: Path, folder: Path) -> Path:
     """Make a folder for the import path that has only a tree's `mlir_smem`.
 
     Revisions without links in `mlir_smem/` list their folders in `pyproject.toml`.
@@ -187,7 +187,7 @@ def _linked(tree: Path, folder: Path) -> Path:
 def code_of(tree: Path, work: Path) -> dict[str, str]:
     """Run `emit` with a tree's package; return what it writes."""
     out = work / "code.json"
-    path = os.fspath(_linked(tree, work / "path"))
+    path = os.fspath(_link_package(tree, work / "path"))
     command = [sys.executable, __file__, "--emit", os.fspath(out), "--tree", os.fspath(tree)]
     subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": path}, cwd=work)
     return json.loads(out.read_text())

@@ -67,15 +67,12 @@ def definitions(revision: str | None) -> dict[str, list[tuple[str, Definition]]]
 
 def _shape(definition: Definition) -> str:
     """Return a definition without names, docstrings and annotations."""
-    tree = copy.deepcopy(definition)
+    tree = _without_annotations(definition)
     for node in ast.walk(tree):
         if field := _NAMES.get(type(node)):
             setattr(node, field, "_")
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
             node.body[0] = ast.Pass()
-        for field in ("annotation", "returns"):
-            if getattr(node, field, None) is not None:
-                setattr(node, field, None)
     return ast.dump(tree)
 
 
