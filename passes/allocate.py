@@ -1,6 +1,6 @@
 """`smem-allocate`: give each tile an offset in the shared memory of a CTA."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ..bindings.diagnostics import Invalid, format_location
@@ -8,6 +8,7 @@ from ..bindings.irtypes import Block, Module, Op, Value
 from ..bindings.mlir import ir
 from ..dialect.build import i64
 from ..dialect.effects import Completion
+from ..dialect.elements import element_of
 from ..dialect.op import effects_of
 from ..dialect.ops import AllocOp, CopyWaitOp, LoadOp, ReduceOp, SubviewOp, ViewOp, WaitOp
 from ..dialect.ops.memory import MAX_OFFSET
@@ -18,12 +19,15 @@ from ..ir.barriers import is_cta_barrier
 from ..ir.errors import OpError
 from ..ir.kernel import function_of, module_of
 from ..ir.launch_attributes import SHARED_BYTES
+from ..ir.nvgpu import tensor_map_type
 from ..ir.reductions import exchange_of
-from ..ir.view_memory import buffer_bytes
+from ..ir.view_memory import DYNAMIC_ALIGNMENT, buffer_bytes, declaration_of, memory_of
 from ..ir.walk import walk
 from ..layout.banks import MAX_BYTES
-from ..layout.tensor_box import least_alignment
-from .allocate_views import align_memory, check_tensor_maps
+from ..layout.modes import LayoutError
+from ..layout.swizzle import Swizzle
+from ..layout.tensor_box import least_alignment, tensor_box
+from ..layout.tensor_map import tensor_map
 from .driver.base import Pass, option
 
 #: Completions that no op of all threads of the function states: an mbarrier does, or the issuing thread
@@ -38,7 +42,7 @@ _WAITS = {CopyWaitOp: Completion.CP_ASYNC_GROUP, WaitOp: Completion.WGMMA_GROUP}
 
 
 @dataclass(frozen=True)
-class LiveRange:
+class _LiveRange:
     """The live range of a tile, or of the mbarriers of a pipeline.
 
     Attributes:
@@ -57,11 +61,11 @@ class LiveRange:
     first_user: Op | None = None
     last_user: Op | None = None
 
-    def overlaps(self, other: "LiveRange") -> bool:
+    def overlaps(self, other: "_LiveRange") -> bool:
         """Whether both are live at some op."""
         return self.first <= other.last and other.first <= self.last
 
-    def is_before(self, other: "LiveRange") -> bool:
+    def is_before(self, other: "_LiveRange") -> bool:
         """Whether its last use comes before the first one of another tile, barriers or not."""
         if self.last_user is None or other.first_user is None:
             return False
@@ -92,8 +96,8 @@ class Allocate(Pass):
         functions: dict[Op, list[Op]] = {}
         allocating = [op for op in Smem.operations if op.effects.allocates]
         for view in walk(module, ViewOp):
-            align_memory(view)
-            check_tensor_maps(view)
+            _align_memory(view)
+            _check_tensor_maps(view)
         for alloc in walk(module, *allocating):
             if isinstance(alloc, ReduceOp) and exchange_of(alloc) is None:
                 continue
@@ -115,7 +119,7 @@ class Allocate(Pass):
                     "smem-allocate{reserved-bytes=...}",
                 )
         live_ranges = _live_ranges(function, allocs)
-        placed = _place_tiles(live_ranges, self.reserved_bytes, LiveRange.overlaps)
+        placed = _place_tiles(live_ranges, self.reserved_bytes, _LiveRange.overlaps)
         total = _end_of_bytes(placed, self.reserved_bytes)
         try:
             buffers = buffer_bytes(function)
@@ -164,21 +168,21 @@ def _check_calls(module: Module, functions: dict[Op, list[Op]]) -> None:
 
 
 def _place_tiles(
-    live_ranges: list[LiveRange], lowest: int, conflict: Callable[[LiveRange, LiveRange], bool]
-) -> list[tuple[int, LiveRange]]:
+    live_ranges: list[_LiveRange], lowest: int, conflict: Callable[[_LiveRange, _LiveRange], bool]
+) -> list[tuple[int, _LiveRange]]:
     """Return the offset of each tile, the largest tile first. Conflicting tiles share no bytes."""
-    placed: list[tuple[int, LiveRange]] = []
+    placed: list[tuple[int, _LiveRange]] = []
     for live in sorted(live_ranges, key=lambda t: -t.size):
         conflicting = [pair for pair in placed if conflict(pair[1], live)]
         placed.append((_fit(live, conflicting, lowest), live))
     return placed
 
 
-def _end_of_bytes(placed: list[tuple[int, LiveRange]], lowest: int) -> int:
+def _end_of_bytes(placed: list[tuple[int, _LiveRange]], lowest: int) -> int:
     return max((offset + live.size for offset, live in placed), default=lowest)
 
 
-def _barrier_hints(live_ranges: list[LiveRange], lowest: int, limit: int) -> str:
+def _barrier_hints(live_ranges: list[_LiveRange], lowest: int, limit: int) -> str:
     """Return which barriers would let the tiles fit; empty if none would."""
     separate = lambda one, other: not (one.is_before(other) or other.is_before(one))  # noqa: E731
     placed = _place_tiles(live_ranges, lowest, separate)
@@ -197,7 +201,7 @@ def _barrier_hints(live_ranges: list[LiveRange], lowest: int, limit: int) -> str
     return lines
 
 
-def _synchronization(live: LiveRange) -> str:
+def _synchronization(live: _LiveRange) -> str:
     """Return the ops that complete the accesses of a tile for all threads, in words."""
     completions = {effects_of(user).completion for user in _users(live.alloc.tile)}
     waits = [
@@ -213,7 +217,7 @@ def _label(op: Op | None) -> str:
     return f"{op.operation.name} at {format_location(op.location)}"
 
 
-def _fit(live: LiveRange, placed: list[tuple[int, LiveRange]], lowest: int) -> int:
+def _fit(live: _LiveRange, placed: list[tuple[int, _LiveRange]], lowest: int) -> int:
     """Return the lowest aligned offset at which a tile overlaps no placed tile."""
     offset = _align(lowest, live.alignment)
     for start, other in sorted(placed, key=lambda p: p[0]):
@@ -227,7 +231,7 @@ def _align(offset: int, alignment: int) -> int:
     return -(-offset // alignment) * alignment
 
 
-class Timeline:
+class _Timeline:
     """The ops of a function's only block; for each, the next op at which its accesses are complete."""
 
     def __init__(self, block: Block) -> None:
@@ -287,17 +291,17 @@ class Timeline:
             operation = operation.parent.operation
 
 
-def _live_ranges(function: Op, allocs: list[Op]) -> list[LiveRange]:
+def _live_ranges(function: Op, allocs: list[Op]) -> list[_LiveRange]:
     """Return the live range of each tile. In a function of several blocks, all ranges are the whole
     function."""
     blocks = list(function.regions[0].blocks)
-    timeline = Timeline(blocks[0]) if len(blocks) == 1 else None
+    timeline = _Timeline(blocks[0]) if len(blocks) == 1 else None
     live_ranges = []
     for alloc in allocs:
         if not isinstance(alloc, AllocOp):
             # The mbarriers of a pipeline may be used by other CTAs, and until the last thread exits.
             end = timeline.end if timeline else 0
-            live_ranges.append(LiveRange(alloc, _bytes_of(alloc), MBARRIER_BYTES, 0, end))
+            live_ranges.append(_LiveRange(alloc, _bytes_of(alloc), MBARRIER_BYTES, 0, end))
             continue
         layout = layout_of(alloc.tile.type)
         if layout is None:
@@ -317,7 +321,7 @@ def _live_ranges(function: Op, allocs: list[Op]) -> list[LiveRange]:
             outer = sorted(timeline.begin(user) for user in users)
             first_user, last_user = (timeline.op(outer[i]) if outer else None for i in (0, -1))
         live_ranges.append(
-            LiveRange(alloc, layout.size_bytes, alignment, first, last, first_user, last_user)
+            _LiveRange(alloc, layout.size_bytes, alignment, first, last, first_user, last_user)
         )
     return live_ranges
 
@@ -346,3 +350,98 @@ def _waits_for_all(op: Op, completion: Completion) -> bool:
 
 def _commits(op: Op, completion: Completion) -> bool:
     return effects_of(op).commits is completion
+
+
+_LOAD = "nvgpu.tma.async.load"
+
+#: Ops whose result is a part of a memref with the same layout.
+_PARTS = frozenset(
+    {
+        "memref.assume_alignment",
+        "memref.cast",
+        "memref.collapse_shape",
+        "memref.expand_shape",
+        "memref.memory_space_cast",
+        "memref.subview",
+    }
+)
+
+
+def _align_memory(view: ViewOp) -> None:
+    """Give the declaration of a view's memory the alignment of the view, in bytes.
+
+    Memory that the function does not declare, such as an argument, is not changed.
+
+    Raises:
+        OpError: if the view has no layout, or begins at an offset in that memory with less alignment.
+    """
+    if layout_of(view.tile.type) is None:
+        raise OpError(view, "has no layout; run smem-assign-layouts before")
+    memory, alignment, function = memory_of(view.memref), view.alignment, function_of(view)
+    declaration = declaration_of(memory, function)
+    if declaration is None and not memory.is_dynamic:
+        return
+    if memory.shift is not None and memory.shift % alignment:
+        owner = view.memref.owner.operation
+        raise OpError(
+            view,
+            f"names memory {memory.shift} bytes behind its beginning (by the {owner.name} at "
+            f"{format_location(owner.location)}), which is not a multiple of {alignment}; move it to "
+            f"{-(-memory.shift // alignment) * alignment}, or promise another alignment",
+        )
+    if memory.is_dynamic and alignment > DYNAMIC_ALIGNMENT:
+        raise OpError(
+            view,
+            f"promises alignment {alignment}, but dynamic shared memory is aligned to "
+            f"{DYNAMIC_ALIGNMENT} bytes",
+        )
+    if declaration is not None and declaration.alignment % alignment:
+        declaration.align(alignment)
+
+
+def _check_tensor_maps(view: ViewOp) -> None:
+    """Check the tensor maps that fill the memref of a view, or parts of it.
+
+    The swizzle and the length of a box's lines are compared: they do not depend on where a box is. If
+    other tiles view the same memref, a map may be meant for one of these, and is not checked.
+
+    Raises:
+        OpError: if a copy writes lines that the layout does not have.
+    """
+    views = [use.owner for use in view.memref.uses if isinstance(use.owner, ViewOp)]
+    layout = layout_of(view.tile.type)
+    if len(views) > 1 or layout is None:
+        return
+    if len(layout.shape) == 3:
+        layout = layout.stage(0).layout
+    for load in _loads(view.memref):
+        try:
+            box, expected_map = tensor_box(layout), tensor_map(layout).nvgpu_type()
+        except LayoutError:
+            # Whole boxes do not fill the tile, or upstream's type cannot express their map.
+            return
+        try:
+            fields = tensor_map_type(load.operands[2].type)
+            line_of_map = fields.tensor.shape[-1] * element_of(fields.tensor.element_type).bits
+        except Invalid as error:
+            raise OpError(load, str(error)) from None
+        line_of_layout = box.shape[box.contiguous] * layout.element.bits
+        # The host decides where a single line without a swizzle begins.
+        is_one_line = set(fields.tensor.shape[:-1]) == {1} and layout.swizzle is Swizzle.NONE
+        if fields.swizzle is not box.swizzle or (line_of_map != line_of_layout and not is_one_line):
+            raise OpError(
+                load,
+                f"fills the {view.OPERATION_NAME} at {format_location(view.location)} with lines of "
+                f"{line_of_map // 8} bytes and the swizzle {fields.swizzle}; its layout has lines of "
+                f"{line_of_layout // 8} bytes and the swizzle {box.swizzle}: expected {expected_map}",
+            )
+
+
+def _loads(memref: Value) -> Iterator[Op]:
+    """Yield the bulk copies to a memref or to parts of it."""
+    for use in memref.uses:
+        op = use.owner.operation
+        if op.name == _LOAD and op.operands[0] == memref:
+            yield op
+        elif op.name in _PARTS:
+            yield from _loads(op.results[0])

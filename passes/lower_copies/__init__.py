@@ -15,8 +15,7 @@ from ...ir.shared_memory import assume_alignment
 from ...ir.walk import gather
 from ...layout import LayoutError
 from ..driver.base import Pass
-from .lowerings import LOWERINGS
-from .tensor_maps import TensorMaps
+from .lowerings import LOWERINGS, TensorMaps
 
 load(__name__, __path__)
 

@@ -16,10 +16,9 @@ from ...ir.subtiles import IndexSum, Subtile, subtile_from
 from ...ir.tile_address import TileAddress
 from ...layout import Slice
 from ...layout.tensor_box import TensorBox, check_start, least_alignment, share_of, tensor_box
-from .lowerings import LOWERINGS
-from .pipelines import PipelineState
+from .lowerings import LOWERINGS, TensorMaps
 from .scale_factors import load_scale_blocks
-from .tensor_maps import TensorMaps
+from .synchronization import PipelineState
 
 #: The cache policy that applies to all accesses of a copy (fraction 1.0).
 _POLICY = "createpolicy.fractional.L2::{}.b64 $0, 1.0;"
@@ -48,7 +47,7 @@ def lower_load(op: TmaLoadOp, maps: TensorMaps) -> None:
     else:
         share = share_of(layout, ctas_along(op, dim))
         first = (cta_rank(dim) * share.extent).value
-        share_of_cta = subtile_of_share(subtile, share.dim, share.extent, share.subtile, first)
+        share_of_cta = _subtile_of_share(subtile, share.dim, share.extent, share.subtile, first)
         box, start, masks = share.box, _start(op, share_of_cta), (multicast_mask(op, dim),)
         axis = len(coordinates) - 2 + share.dim
         step = emit.binary("divui", first, _packed_elements(tile, share.dim, box))
@@ -69,7 +68,7 @@ def lower_load(op: TmaLoadOp, maps: TensorMaps) -> None:
         )
 
 
-def subtile_of_share(
+def _subtile_of_share(
     subtile: Subtile, dim: int, extent: int, share: Slice, first: Value
 ) -> Subtile:
     """Return the share of a subtile that begins at element `first` along a dimension.

@@ -1,7 +1,6 @@
 """Copies of blocks of scale factors: a block is 32 lines of 16 bytes in global and in shared memory."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
@@ -14,8 +13,6 @@ from ...layout import Mismatch, Transfer
 from ...layout.elements import UNIT_BYTES
 from ...layout.tcgen05 import ScaleBlocks, scale_blocks
 from ...layout.tcgen05.scales import BLOCK_BYTES, BLOCK_FACTORS, BLOCK_ROWS, LANES
-from .endpoints import TileEndpoint
-from .vector_copy import VectorCopy
 
 
 def scale_blocks_of(subtile: Subtile) -> ScaleBlocks:
@@ -23,16 +20,6 @@ def scale_blocks_of(subtile: Subtile) -> ScaleBlocks:
     blocks = scale_blocks(subtile.slice.layout)
     assert not isinstance(blocks, Mismatch)
     return blocks
-
-
-def copy_scale_blocks(copy: Op, subtile: Subtile, thread: Value, threads: int) -> None:
-    """Emit a copy by all threads, 16 bytes of each thread at a time."""
-    blocks = scale_blocks_of(subtile)
-    lines = blocks.lines
-    transfer = Transfer(lines.element, lines.shape, 1, threads)
-    target = TileEndpoint(replace(subtile, slice=replace(subtile.slice, layout=lines)))
-    source = ScaleBlockSource(copy.source, LANES * len(blocks.offsets[0]))
-    VectorCopy(copy, source, target, transfer, thread).emit()
 
 
 def load_scale_blocks(op: Op, subtile: Subtile, full: Value, hints: tuple[Value, ...]) -> None:

@@ -31,7 +31,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         _SCALED + "lower_scaled: 8 -> 9",
     ),
     "the N of a CTA pair is legal for one instruction, and so is its half": (
-        "passes/materialize_descriptors/scaled.py: describe_scaled: n * ctas -> n // ctas",
+        "passes/materialize_descriptors.py: _describe_scaled: n * ctas -> n // ctas",
     ),
     "the order within a cache's key has no effect": (
         "passes/lower_mma/tile_descriptors.py: TileDescriptors._constant: (function, number) -> …",
@@ -115,7 +115,7 @@ SEEN_BY_ONE: dict[str, tuple[str, ...]] = {
     ),
     "the emulator has its own decoder, which lit and the oracles do not use": ("emulator/…",),
     "only the text of an error or of a remark changes": (
-        "passes/materialize_descriptors/operand_attributes.py: explain: len(mma_tiles.terms) > 1 -> …",
+        "passes/materialize_descriptors.py: explain: len(mma_tiles.terms) > 1 -> …",
         "layout/tile.py: TileLayout.__post_init__: 1 -> 0",
         "layout/wgmma/sparsity.py: compress: 0 -> 1",
     ),

@@ -14,9 +14,7 @@ TEXTUAL = ("notation.py", "path.py", "text_error.py", "proposals.py", "__init__.
 EMITTED = (
     "ir/emit.py",
     "ir/matrix_descriptors.py",
-    "passes/materialize_descriptors/__init__.py",
-    "passes/materialize_descriptors/operand_attributes.py",
-    "passes/materialize_descriptors/scaled.py",
+    "passes/materialize_descriptors.py",
     "passes/lower_mma/tile_descriptors.py",
     "passes/lower_mma/tcgen05/mma.py",
     "passes/lower_mma/tcgen05/scaled.py",
