@@ -14,11 +14,12 @@ from ...ir.lowerings import load
 from ...ir.walk import gather, walk
 from ...layout.arch import Arch
 from ..driver.base import Pass, option
-from . import fragments, tcgen05, wgmma
+from . import fragments, tcgen05
 from .mma_qualifiers import check_operands
 from .target import FRAGMENTS, MmaTarget, TypedOp, target_of
 
-for _room in (fragments, wgmma, tcgen05):
+load(__name__, __path__)
+for _room in (fragments, tcgen05):
     load(_room.__name__, _room.__path__)
 
 #: From a fragment type to its LLVM type.

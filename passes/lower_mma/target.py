@@ -20,8 +20,13 @@ from ...ir.threads import linear_thread
 from ...ir.walk import walk
 from ...layout.arch import Arch
 from ...layout.fragments import FRAGMENT_M
-from .registers import AccumulatorRegisters, registers_of, words_type
-from .slices import SliceRegisters, slice_registers
+from .registers import (
+    AccumulatorRegisters,
+    SliceRegisters,
+    registers_of,
+    slice_registers,
+    words_type,
+)
 from .tile_descriptors import TileDescriptors
 
 #: The lowerings of ops on fragments in registers; each file of `fragments/` registers its own. They are

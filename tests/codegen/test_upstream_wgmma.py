@@ -13,10 +13,8 @@ from mlir_smem.bindings import ir, nvvm
 from mlir_smem.codegen import CompileError
 from mlir_smem.codegen.ptxas import assemble, find_ptxas
 
-ASSEMBLY = "passes/lower_mma/wgmma/assembly.py"
-MULTIPLY = (
-    f"{ASSEMBLY} (multiply), and the condition of passes/lower_mma/wgmma/instructions.py for it"
-)
+LOWERING = "passes/lower_mma/wgmma.py"
+MULTIPLY = f"multiply of {LOWERING}, and the condition for it"
 
 
 @pytest.fixture
@@ -106,7 +104,7 @@ def test_upstream_has_no_new_operands_or_attributes():
         "wgmma_fence_aligned",
         "wgmma_mma_async",
         "wgmma_wait_group_sync_aligned",
-    }, f"upstream's wgmma ops are others now: look whether they replace a part of {ASSEMBLY}"
+    }, f"upstream's wgmma ops are others now: look whether they replace a part of {LOWERING}"
     named = set(inspect.signature(nvvm.wgmma_mma_async).parameters) - {"loc", "ip"}
     assert named == {
         *("results_", "inouts", "descriptor_a", "descriptor_b", "shape", "satfinite"),
@@ -202,12 +200,12 @@ def test_bf16_is_added_in_f16(ptxas):
         (
             {"wait": '"nvvm.wgmma.wait.group.sync.aligned"(%0) {group = 0 : i64} : (!d) -> ()'},
             "wait.group.sync.aligned",
-            "lower_wait of passes/lower_mma/wgmma/instructions.py can be upstream's op alone",
+            f"lower_wait of {LOWERING} can be upstream's op alone",
         ),
         (
             {"fence": '"nvvm.wgmma.fence.aligned"(%word) : (i32) -> ()'},
             "fence.aligned",
-            f"fence_registers of {ASSEMBLY} can be upstream's op alone",
+            f"_fence_registers of {LOWERING} can be upstream's op alone",
         ),
     ],
     ids=["wait", "fence"],
@@ -226,5 +224,5 @@ def test_the_wait_and_the_fence_have_no_registers_in_llvm():
     for call in ("wait_group.sync.aligned(i64 0)", "fence.sync.aligned()"):
         assert f"call void @llvm.nvvm.wgmma.{call}" in llvm_ir, (
             f"upstream emits another {call.split('.')[0]}: look whether it ties registers, and whether "
-            f"lower_wait (passes/lower_mma/wgmma/instructions.py) or fence_registers ({ASSEMBLY}) can go"
+            f"lower_wait or _fence_registers ({LOWERING}) can go"
         )

@@ -32,7 +32,7 @@ from mlir_smem.passes import add_passes
 from mlir_smem.passes.lower_mma import target as targets
 from mlir_smem.passes.lower_mma.registers import extract
 from mlir_smem.passes.lower_mma.target import MmaTarget
-from mlir_smem.passes.lower_mma.wgmma.instructions import lower_wait
+from mlir_smem.passes.lower_mma.wgmma import lower_wait
 
 M, N, K = 128, 64, 128
 

@@ -1,7 +1,6 @@
 """Mutants that fewer than two sides notice, and the reason of each."""
 
 _MMA = "passes/lower_mma/tcgen05/mma.py: "
-_SCALED = "passes/lower_mma/tcgen05/scaled.py: "
 _FIELDS = "layout/tcgen05/instruction_descriptor.py: "
 _BASE = "ir/matrix_descriptors.py: _base: "
 
@@ -9,12 +8,12 @@ _BASE = "ir/matrix_descriptors.py: _base: "
 #: A name that ends with … is the beginning of names.
 EQUIVALENT: dict[str, tuple[str, ...]] = {
     "MLIR's i32 attribute keeps the low 32 bits of a number that is too large": (
-        _MMA + "checked_bits: bits - (1 << 32)…",
-        _MMA + "checked_bits: bits >> 31 -> …",
-        _MMA + "checked_bits: 1 -> …",
-        _MMA + "checked_bits: 1 << 32 -> …",
-        _MMA + "checked_bits: 31 -> …",
-        _MMA + "checked_bits: 32 -> 33",
+        _MMA + "_checked_bits: bits - (1 << 32)…",
+        _MMA + "_checked_bits: bits >> 31 -> …",
+        _MMA + "_checked_bits: 1 -> …",
+        _MMA + "_checked_bits: 1 << 32 -> …",
+        _MMA + "_checked_bits: 31 -> …",
+        _MMA + "_checked_bits: 32 -> 33",
     ),
     "a sign is 1 or -1": (
         _MMA + "_instruction: 0 -> 1",
@@ -23,12 +22,12 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         _MMA + "_instruction: qualifiers.sign('b') < 0 -> qualifiers.sign('b') <= 0",
     ),
     "a second chunk is never the first of the first MMA tile, and a negative number stands for none": (
-        _SCALED + "_descriptors: second < 0 -> second <= 0",
-        _SCALED + "_descriptors: 0 -> 1 [2]",
+        _MMA + "_descriptors: second < 0 -> second <= 0",
+        _MMA + "_descriptors: 0 -> 1 [2]",
         "layout/tcgen05/chunks.py: Chunks.second_steps: 1 -> 2",
     ),
     "the division by the scale block rounds down to the same number": (
-        _SCALED + "lower_scaled: 8 -> 9",
+        _MMA + "lower_scaled: 8 -> 9",
     ),
     "the N of a CTA pair is legal for one instruction, and so is its half": (
         "passes/materialize_descriptors.py: _describe_scaled: n * ctas -> n // ctas",

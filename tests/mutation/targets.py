@@ -17,7 +17,6 @@ EMITTED = (
     "passes/materialize_descriptors.py",
     "passes/lower_mma/tile_descriptors.py",
     "passes/lower_mma/tcgen05/mma.py",
-    "passes/lower_mma/tcgen05/scaled.py",
 )
 
 #: Files of the emulator that read descriptors.
@@ -73,8 +72,7 @@ COMPLETE: dict[str, tuple[str, ...]] = {
     "layout/tcgen05/scales.py": ("ScaleBlocks.operand", "ScaleBlocks.descriptor", "scale_step"),
     "ir/emit.py": ("term_value",),
     "ir/matrix_descriptors.py": ("START_MASK", "Descriptors", "first_byte", "_base"),
-    "passes/lower_mma/tcgen05/mma.py": ("_instruction", "checked_bits"),
-    "passes/lower_mma/tcgen05/scaled.py": ("_descriptors",),
+    "passes/lower_mma/tcgen05/mma.py": ("_instruction", "_checked_bits", "_descriptors"),
 }
 
 #: The share of each file's other mutants that is drawn.

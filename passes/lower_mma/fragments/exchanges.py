@@ -11,10 +11,10 @@ from ....ir.reductions import Exchange
 from ....ir.shared_memory import allocation_pointer, gep
 from ....layout.fragments import WARPGROUP, WARPS
 from ....layout.transfer import WARP
-from ..slices import SliceRegisters
+from ..registers import SliceRegisters
 from ..target import NamedBarriers
 
-Combine = Callable[[list[Value]], Value]
+_Combine = Callable[[list[Value]], Value]
 
 #: All lanes of a warp.
 _ALL_LANES = -1
@@ -62,7 +62,7 @@ def combine_across_warps(
     registers: SliceRegisters,
     thread: Value,
     barriers: NamedBarriers,
-    combine: Combine,
+    combine: _Combine,
 ) -> list[Value]:
     """Return a thread's elements of the result, from partial results of all parts.
 

@@ -26,17 +26,24 @@ from ....layout.fragments import (
     rows_of_warp,
 )
 from ....layout.instruction import instruction_k
-from ..registers import AccumulatorRegisters, extract, fragment_of_words, struct_of, word_count
+from ..registers import (
+    AccumulatorRegisters,
+    SliceRegisters,
+    extract,
+    fragment_of_words,
+    struct_of,
+    word_count,
+)
 from ..target import FRAGMENTS, MmaTarget, TypedOp
-from .element_pointers import (
+from .pairs import ElementPair, vector_of
+from .pointers import (
     MATRIX_COLUMNS,
     ElementPointers,
     GlobalPointers,
+    SlicePointers,
     TilePointers,
     matrix_attributes,
 )
-from .pairs import ElementPair, vector_of
-from .slice_memory import load_slice
 
 
 @FRAGMENTS.of(LoadOp)
@@ -49,7 +56,7 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Value:
     if is_a_fragment(fragment):
         return _load_a_fragment(op, source, thread, target.rows(shape_of(fragment)[0]))
     if slice_dim(fragment) is not None:
-        return load_slice(source, target.slice_registers(fragment), thread)
+        return _load_slice(source, target.slice_registers(fragment), thread)
     registers = target.registers(fragment)
     if isinstance(source.type, TileType):
         pointers: ElementPointers = TilePointers(
@@ -213,3 +220,18 @@ def _load(pointer: Value, type_: Type, alignment: int) -> Value:
     return emit.value(
         "llvm.load", (pointer,), type_, alignment=ir.IntegerAttr.get(emit.i64(), alignment)
     )
+
+
+def _load_slice(source: Value, registers: SliceRegisters, thread: Value) -> Value:
+    """Return the slice of a vector in global memory; threads that hold the same element all load it."""
+    pointers = SlicePointers(source, registers, thread)
+    element: Type = source.type.element_type
+    elements = []
+    for index in registers.indices:
+        value = emit.value(
+            "llvm.load", (pointers.pointer(index),), element, alignment=pointers.alignment
+        )
+        if element != registers.element:
+            value = emit.value("arith.extf", (value,), registers.element)
+        elements.append(value)
+    return registers.join(elements)

@@ -50,13 +50,13 @@ def lower_reduce(typed: TypedOp, target: MmaTarget) -> Value:
     combine = _combine(op.op.value, isinstance(result.element, ir.IntegerType))
     along_rows = op.axis.value == 1
     elements = (_rows if along_rows else _columns)(registers, op.fragment)
-    partials = [_combine_pair(tree(elements[index], combine), combine) for index in result.indices]
+    partials = [_combine_pair(_tree(elements[index], combine), combine) for index in result.indices]
     # Step by step for all results: the exchanges of one of them run during those of the others.
     for distance in _QUAD if along_rows else _COLUMN:
         partials = [combine(value, exchange_with_lane(value, distance)) for value in partials]
     exchange = exchange_of(op)
     if exchange:
-        combine_all = partial(tree, combine=combine)
+        combine_all = partial(_tree, combine=combine)
         partials = combine_across_warps(
             op, exchange, partials, result, typed.thread(), target.named_barriers, combine_all
         )
@@ -86,7 +86,7 @@ def lower_broadcast(typed: TypedOp, target: MmaTarget) -> Value:
     return registers.join(structs)
 
 
-def tree(values: list[Value], combine: _Combine) -> Value:
+def _tree(values: list[Value], combine: _Combine) -> Value:
     """Combine neighbours, then neighbouring results, until one is left."""
     while len(values) > 1:
         pairs = [values[i : i + 2] for i in range(0, len(values), 2)]

@@ -10,16 +10,17 @@ from ....dialect.types import TileType, shape_of, tensor_of
 from ....ir import emit
 from ....layout.fragment_access import accumulator_access
 from ....layout.fragments import accumulator_column, accumulator_row
+from ..registers import SliceRegisters
 from ..target import FRAGMENTS, MmaTarget, TypedOp
-from .element_pointers import (
+from .pairs import ElementPair, as_register
+from .pointers import (
     MATRIX_COLUMNS,
     ElementPointers,
     GlobalPointers,
+    SlicePointers,
     TilePointers,
     matrix_attributes,
 )
-from .pairs import ElementPair, as_register
-from .slice_memory import store_slice
 
 
 @FRAGMENTS.of(StoreOp)
@@ -28,7 +29,7 @@ def lower_store(typed: TypedOp, target: MmaTarget) -> None:
     op, fragment = typed.op, typed.type_of("fragment")
     memory, thread = op.target, typed.thread()
     if slice_dim(fragment) is not None:
-        store_slice(op.fragment, target.slice_registers(fragment), memory, thread)
+        _store_slice(op.fragment, target.slice_registers(fragment), memory, thread)
         return
     registers = target.registers(fragment)
     if isinstance(memory.type, TileType):
@@ -96,3 +97,19 @@ def _store_matrices(
 
 def _store(value: Value, pointer: Value, alignment: int) -> None:
     emit.op("llvm.store", (value, pointer), alignment=ir.IntegerAttr.get(emit.i64(), alignment))
+
+
+def _store_slice(slice_: Value, registers: SliceRegisters, target: Value, thread: Value) -> None:
+    """Store a slice to a vector or a matrix in global memory, as far as it goes; one of the threads that
+    hold an element stores it."""
+    pointers = SlicePointers(target, registers, thread)
+    scalars = registers.scalars(slice_)
+    with emit.scf_if(registers.stores(thread)):
+        for i in range(0, len(scalars), 2):
+            pair = ElementPair(elements=scalars[i : i + 2]).to_memory_elements(
+                target.type.element_type
+            )
+            for index, value in zip(registers.indices[i : i + 2], pair, strict=True):
+                with pointers.where_in_bounds(index):
+                    pointer = pointers.pointer(index)
+                    emit.op("llvm.store", (value, pointer), alignment=pointers.alignment)

@@ -1,21 +1,34 @@
-"""Lowerings of mma, waits, and fills and columns of accumulators, to `tcgen05`."""
+"""Lowerings of mma, waits, and fills and columns of accumulators, to `tcgen05`; block-scaled mma too."""
 
 from ....bindings.irtypes import Attribute, Context, Value
 from ....bindings.mlir import ir
 from ....dialect.caching import cached_in_context
-from ....dialect.ops import ColumnsOp, DescriptorMma, FillOp, MmaDescOp, MmaDescSpOp, WaitOp
+from ....dialect.ops import (
+    ColumnsOp,
+    DescriptorMma,
+    FillOp,
+    MmaDescOp,
+    MmaDescScaledOp,
+    MmaDescSpOp,
+    WaitOp,
+)
+from ....dialect.ops.mma_desc_scaled import k_bytes_of, scaling_of_descriptors
 from ....dialect.types import FragmentType, is_in_flight, shape_of
 from ....ir import emit
 from ....ir.errors import OpError
 from ....ir.kernel import function_of
-from ....layout.tcgen05 import InstructionDescriptor, Kind
+from ....ir.matrix_descriptors import START_MASK
+from ....layout.descriptor import LBO
+from ....layout.tcgen05 import LBO_MODE, LONG_K_BYTES, TCGEN05_M, InstructionDescriptor, Kind
+from ....layout.tcgen05.scales import BLOCK_COLUMNS, BLOCK_ROWS, LANES, scale_step
 from ..fragments.elementwise import lower_fill
 from ..fragments.regrouping import lower_columns
 from ..mma_qualifiers import InstructionQualifiers, qualifiers_of
 from ..registers import word_count, words_of
 from ..target import TypedOp
+from ..tile_descriptors import TileDescriptors
 from .target import LOWERINGS, Tcgen05Target
-from .tensor_memory import pointer
+from .tensor_memory import TensorMemoryAllocation, pointer
 
 
 @LOWERINGS.of(MmaDescOp, MmaDescSpOp)
@@ -120,10 +133,10 @@ def _instruction(
         qualifiers.sign("b") < 0,
         "satfinite" in qualifiers.modifiers,
     )
-    return checked_bits(op, descriptor)
+    return _checked_bits(op, descriptor)
 
 
-def checked_bits(op: DescriptorMma, descriptor: InstructionDescriptor) -> int:
+def _checked_bits(op: DescriptorMma, descriptor: InstructionDescriptor) -> int:
     """Return the bits of an instruction descriptor, as a signed number of 32 bits.
 
     Raises:
@@ -143,4 +156,163 @@ def _attributes(context: Context, kind: str) -> dict[str, Attribute]:
         "kind": ir.Attribute.parse(f"#nvvm.tcgen05_mma_kind<{kind}>", context),
         # D, A, B, instruction descriptor, enable-input-d; no scale-input-d, no disable-output-lane.
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, 1, 1, 1, 0, 0], context),
+    }
+
+
+@LOWERINGS.of(MmaDescScaledOp)
+def lower_scaled(typed: TypedOp, target: Tcgen05Target) -> Value:
+    """Emit the copies and the instructions of one scaled mma, which one thread of the warpgroup issues.
+
+    Copies and mma of one thread are executed in their order (mma after copies: PTX ISA 9.7.16.6.2; copies
+    after mma: Triton's tutorial, and CUTLASS relies on it). So the factors of all mma of a warpgroup use
+    the same columns.
+
+    Returns:
+        The address of the accumulator (i32).
+    """
+    op, registers, descriptors = typed.op, target.registers(typed.result), target.descriptors
+    kernel = target.kernel_of(op)
+    scaling = scaling_of_descriptors(op)
+    qualifiers = qualifiers_of(op, registers.accumulator)
+    m = shape_of(typed.result)[0]
+    k_bytes = k_bytes_of(op, scaling, m)
+    a, b = (_descriptors(op, operand, k_bytes, descriptors) for operand in "ab")
+    factors = _ScaleFactors(op, m, descriptors, kernel.memory)
+    accumulator = kernel.accumulator_of(typed, registers)
+    across, k_blocks = registers.across, registers.k_blocks(op)
+    count = k_bytes * 8 // scaling.a.bits // scaling.block
+    with kernel.memory.issue():
+        factors.copy()
+        outputs = accumulator.pointers(registers)
+        for k in range(k_blocks):
+            adds, (word, byte) = accumulator.adds(k), scale_step(k, count)
+            for i, (row, column, n) in enumerate(registers.instructions):
+                down, right = divmod(i, across)
+                descriptor = InstructionDescriptor(
+                    scaling.kind,
+                    scaling.a,
+                    scaling.b,
+                    TCGEN05_M * op.ctas,
+                    n,
+                    a_mn_major=qualifiers.a_major == "mn",
+                    b_mn_major=qualifiers.b_major == "mn",
+                    negate_a=qualifiers.sign("a") < 0,
+                    negate_b=qualifiers.sign("b") < 0,
+                    scale=scaling.scale,
+                    a_scale=byte,
+                    b_scale=byte,
+                    k_bytes=k_bytes,
+                )
+                emit.op(
+                    "nvvm.tcgen05.mma.block_scale",
+                    (
+                        outputs[i],
+                        a[down * k_blocks + k],
+                        b[right * k_blocks + k],
+                        emit.constant(_checked_bits(op, descriptor), emit.i32()),
+                        adds,
+                        factors.of_a(row, word),
+                        factors.of_b(column, word),
+                    ),
+                    ctaGroup=kernel.memory.group,
+                    **_scaled_attributes(ir.Context.current, scaling.kind.name, scaling.block),
+                )
+    return accumulator.address
+
+
+def _descriptors(
+    op: MmaDescScaledOp, operand: str, k_bytes: int, descriptors: TileDescriptors
+) -> list[Value]:
+    """Return the descriptor of each MMA tile of A or B.
+
+    If the rows of a tile are in two chunks, the LBO field of its descriptor is the address of the second
+    chunk (absolute mode), whose distance from the first MMA tile is an attribute of the op.
+    """
+    function = function_of(op)
+    if k_bytes != LONG_K_BYTES:
+        return descriptors.of_mma_tiles(op, operand, function)
+    base = getattr(op, operand)
+    shift, first = LBO[0], emit.binary("andi", base, START_MASK)
+    absolute = emit.binary("addi", base, emit.binary("shli", first, shift))
+    # Replaces the LBO of the base descriptor, which is 1 because nothing depends on it, by the mode bit.
+    mode = (1 << LBO_MODE[0]) - (1 << shift)
+    return [
+        descriptors.advance(base, step, op, function)
+        if second < 0
+        else descriptors.advance(absolute, step + (second << shift) + mode, op, function)
+        for step, second in zip(
+            op.attributes[f"{operand}_steps"],
+            op.attributes[f"{operand}_second_chunks"],
+            strict=True,
+        )
+    ]
+
+
+class _ScaleFactors:
+    """The scale factors of an mma in tensor memory.
+
+    A block is 128 rows and a word, which is 4 factors along K; it takes four columns. For A, the blocks
+    of the same rows are adjacent. For B, the blocks of the same word are. So the next word, in which the
+    factors of an instruction may continue, follows the columns that the instruction's rows take.
+    """
+
+    def __init__(
+        self,
+        op: MmaDescScaledOp,
+        m: int,
+        descriptors: TileDescriptors,
+        memory: TensorMemoryAllocation,
+    ) -> None:
+        function, self._group = function_of(op), memory.group
+        self._descriptors = [
+            [
+                descriptors.advance(value, step, op, function)
+                for step in op.attributes[f"{operand}_scale_steps"]
+            ]
+            for operand, value in zip("ab", op.scales, strict=True)
+        ]
+        a, b = map(len, self._descriptors)
+        self._words = a // (m // BLOCK_ROWS)
+        self._a = emit.binary("addi", memory.first, memory.columns - (a + b) * BLOCK_COLUMNS)
+        self._b = emit.binary("addi", self._a, a * BLOCK_COLUMNS)
+        # The columns that one word of all rows of B takes.
+        self._across = b // self._words * BLOCK_COLUMNS
+
+    def of_a(self, row: int, word: int) -> Value:
+        """Return the pointer to a word of the factors of 128 rows of A that begin at `row`."""
+        columns = (row // BLOCK_ROWS * self._words + word) * BLOCK_COLUMNS
+        return pointer(emit.binary("addi", self._a, columns))
+
+    def of_b(self, column: int, word: int) -> Value:
+        """Return the pointer to a word of the factors of the columns of B that begin at `column`."""
+        return pointer(emit.binary("addi", self._b, word * self._across + column // LANES))
+
+    def copy(self) -> None:
+        """Emit the copies of all factors."""
+        a, b = self._descriptors
+        for i, descriptor in enumerate(a):
+            down, word = divmod(i, self._words)
+            self._copy(self.of_a(down * BLOCK_ROWS, word), descriptor)
+        for i, descriptor in enumerate(b):
+            right, word = divmod(i, self._words)
+            self._copy(self.of_b(right * BLOCK_ROWS, word), descriptor)
+
+    def _copy(self, to: Value, descriptor: Value) -> None:
+        attributes = _copy_attributes(ir.Context.current)
+        emit.op("nvvm.tcgen05.cp", (to, descriptor), group=self._group, **attributes)
+
+
+@cached_in_context
+def _copy_attributes(context: Context) -> dict[str, Attribute]:
+    return {
+        "shape": ir.Attribute.parse("#nvvm.tcgen05_cp_shape<shape_32x128b>", context),
+        "multicast": ir.Attribute.parse("#nvvm.tcgen05_cp_multicast<warpx4>", context),
+    }
+
+
+@cached_in_context
+def _scaled_attributes(context: Context, kind: str, block: int) -> dict[str, Attribute]:
+    return {
+        "kind": ir.Attribute.parse(f"#nvvm.tcgen05_mma_kind<{kind}>", context),
+        "blockScale": ir.Attribute.parse(f"#nvvm.tcgen05_mma_block_scale<block{block}>", context),
     }

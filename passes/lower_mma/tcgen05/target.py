@@ -17,14 +17,13 @@ from ....layout.wgmma import INSTRUCTION_M
 from ..mma_qualifiers import split_scale_d
 from ..registers import AccumulatorRegisters
 from ..target import MmaTarget, TypedOp
-from .check_tensor_memory import check_tensor_memory
-from .tensor_memory import TensorMemoryAllocation, pointer
+from .tensor_memory import TensorMemoryAllocation, check_tensor_memory, pointer
 
 #: The ops that have their own lowering for `tcgen05`; see `MmaTarget.lowerings`.
 LOWERINGS = Lowerings()
 
 
-class MmaAccumulator(NamedTuple):
+class _MmaAccumulator(NamedTuple):
     """An accumulator in tensor memory that an mma adds to.
 
     Attributes:
@@ -60,7 +59,7 @@ class MmaAccumulator(NamedTuple):
         return emit.constant(bool(k) or self.is_initialised, ir.IntegerType.get_signless(1))
 
 
-class TensorMemoryKernel:
+class _TensorMemoryKernel:
     """A kernel whose accumulators are in tensor memory.
 
     Attributes:
@@ -94,7 +93,7 @@ class TensorMemoryKernel:
             self.memory.store(address, registers, fragment)
         return address
 
-    def accumulator_of(self, typed: TypedOp, registers: AccumulatorRegisters) -> MmaAccumulator:
+    def accumulator_of(self, typed: TypedOp, registers: AccumulatorRegisters) -> _MmaAccumulator:
         """Return the accumulator of an mma: its operand, or a new one.
 
         Args:
@@ -107,7 +106,7 @@ class TensorMemoryKernel:
             address = accumulator
         else:
             address = self.initialize(typed.result, registers, accumulator)
-        return MmaAccumulator(address, accumulator is not None, keep)
+        return _MmaAccumulator(address, accumulator is not None, keep)
 
     def a_of(self, fragment: Type, words: list[Value]) -> list[Value]:
         """Emit the stores of an A fragment to tensor memory.
@@ -154,20 +153,20 @@ class Tcgen05Target(MmaTarget):
     def record(self, ops: Sequence[TypedOp]) -> None:
         for typed in ops:
             if isinstance(typed.op, WaitOp):
-                typed.stays = is_in_flight(typed.result) or is_read_by_columns(typed.op)
+                typed.stays = is_in_flight(typed.result) or _is_read_by_columns(typed.op)
 
     def register_type(self, fragment: Type) -> Type:
         return emit.i32() if is_in_flight(fragment) else super().register_type(fragment)
 
     def prepare(self, memories: Sequence[Any]) -> None:
-        self._kernels = {function_of(op): TensorMemoryKernel(op, self.rows) for op in memories}
+        self._kernels = {function_of(op): _TensorMemoryKernel(op, self.rows) for op in memories}
 
-    def kernel_of(self, op: Op) -> TensorMemoryKernel:
+    def kernel_of(self, op: Op) -> _TensorMemoryKernel:
         """Return the kernel of an op with an accumulator in flight."""
         return self._kernels[function_of(op)]
 
 
-def is_read_by_columns(wait: WaitOp) -> bool:
+def _is_read_by_columns(wait: WaitOp) -> bool:
     """Return whether an accumulator stays in tensor memory after a wait.
 
     Its only uses are `smem.columns` in the same basic block, before another mma could overwrite it. Each

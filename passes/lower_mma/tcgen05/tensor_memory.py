@@ -1,20 +1,23 @@
 """Tensor memory of a kernel: allocation, waits, release; stores and loads of accumulators."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ....bindings.irtypes import Attribute, Value
+from ....bindings.diagnostics import format_location
+from ....bindings.irtypes import Attribute, Op, Value
 from ....bindings.mlir import ir
-from ....dialect.ops import TensorMemoryOp, warpgroup_barrier
+from ....dialect.ops import AnyMma, TensorMemoryOp, WaitOp, warpgroup_barrier
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....dialect.ops.tensor_memory import ADDRESS_BYTES, LEAST_COLUMNS
+from ....dialect.types import FragmentType, is_in_flight
 from ....ir import emit
-from ....ir.cluster import cluster_barrier
+from ....ir.cluster import check_clusters, cluster_barrier
+from ....ir.errors import OpError
 from ....ir.i32 import I32
-from ....ir.kernel import function_of, required_block_size, returns_of
+from ....ir.kernel import function_of, required_block_size, returns_of, warpgroups_of
 from ....ir.mbarriers import wait_for_phase
 from ....ir.shared_memory import allocation_pointer, gep
-from ....ir.tensor_memory import LANE_BIT, WARP_LANES, address_offset
+from ....ir.tensor_memory import LANE_BIT, WARP_LANES, address_offset, columns_needed
 from ....ir.threads import linear_thread
 from ....layout.fragments import WARPGROUP, first_rows
 from ....layout.transfer import WARP
@@ -32,7 +35,7 @@ _LOW_HALVES = 0x5410
 _MOST_WORDS = 128
 
 #: Arrivals at the mbarrier of a synchronisation: one of each CTA.
-PAIR_ARRIVALS = 2
+_PAIR_ARRIVALS = 2
 
 
 class TensorMemoryAllocation:
@@ -53,7 +56,7 @@ class TensorMemoryAllocation:
             attribute.value for attribute in (op.columns, op.first, op.warpgroups, op.depth)
         )
         self.columns, barriers = columns, op.barriers_of_each
-        self._pair = PairedCta() if op.pair else None
+        self._pair = _PairedCta() if op.pair else None
         self.group = ir.Attribute.parse(f"#nvvm.cta_group<cta_{2 if self._pair else 1}>")
         count = max(LEAST_COLUMNS, 1 << (columns * warpgroups - 1).bit_length())
         slot, self._thread = allocation_pointer(op), linear_thread(size)
@@ -65,7 +68,7 @@ class TensorMemoryAllocation:
         with emit.scf_if(emit.compare("eq", self._thread, 0)):
             for number in range(warpgroups * barriers):
                 barrier = gep(slot, ADDRESS_BYTES + number * MBARRIER_BYTES)
-                arrivals = 1 if number % barriers < self._depth else PAIR_ARRIVALS
+                arrivals = 1 if number % barriers < self._depth else _PAIR_ARRIVALS
                 emit.op("nvvm.mbarrier.init", (barrier, emit.constant(arrivals, emit.i32())))
             emit.op("nvvm.fence.mbarrier.init")
         self._barrier_of_all()
@@ -251,7 +254,7 @@ class TensorMemoryAllocation:
         return emit.binary("muli", warp, WARP_LANES << LANE_BIT)
 
 
-class PairedCta:
+class _PairedCta:
     """A CTA in its pair, which has ranks 2i and 2i + 1 of the cluster, adjacent along x.
 
     Attributes:
@@ -276,7 +279,7 @@ class PairedCta:
         and no phase has to be counted.
 
         Args:
-            barrier: an mbarrier with `PAIR_ARRIVALS`, at the same address in both CTAs.
+            barrier: an mbarrier with `_PAIR_ARRIVALS`, at the same address in both CTAs.
         """
         scope = ir.Attribute.parse("#nvvm.mem_scope<cluster>")
         state = emit.value("nvvm.mbarrier.arrive", (barrier,), emit.i64(), scope=scope)
@@ -312,3 +315,85 @@ def _in_powers_of_two(total: int, most: int) -> Iterator[tuple[int, int]]:
 
 def _shape(shape: str = "16x256b") -> Attribute:
     return ir.Attribute.parse(f"#nvvm.tcgen05_ldst_shape<shape_{shape}>")
+
+
+def check_tensor_memory(lowered: Sequence[Op], memories: Sequence[TensorMemoryOp]) -> None:
+    """Check that functions have the tensor memory that their accumulators in flight need.
+
+    Args:
+        lowered: the ops on fragments.
+        memories: the `smem.tensor_memory` of their functions.
+
+    Raises:
+        OpError: for the first op without tensor memory, or with tensor memory that does not fit it.
+    """
+    memory_of: dict[Op, TensorMemoryOp] = {}
+    for op in memories:
+        function = function_of(op)
+        if function in memory_of:
+            where = format_location(memory_of[function].location)
+            raise OpError(
+                op, f"allocates tensor memory again; the function has allocated it at {where}"
+            )
+        if op.operation.block != function.regions[0].blocks[0]:
+            raise OpError(
+                op, "is not at the top of its function, where all threads execute it once"
+            )
+        memory_of[function] = op
+    makers: dict[Op, list[Op]] = {}
+    for op in lowered:
+        fragments = [value.type for value in (*op.operands, *op.results)]
+        if not any(isinstance(t, FragmentType) and is_in_flight(t) for t in fragments):
+            continue
+        function = function_of(op)
+        if function not in memory_of:
+            raise OpError(op, "has no tensor memory; run smem-place-accumulators before")
+        _check_order(op, memory_of[function], function)
+        if not isinstance(op, WaitOp):
+            _check_op(op, memory_of[function])
+            makers.setdefault(function, []).append(op)
+    for function, ops in makers.items():
+        _check_columns(memory_of[function], ops)
+
+
+def _check_order(op: Op, memory: TensorMemoryOp, function: Op) -> None:
+    """Check that tensor memory is allocated before an op that needs it."""
+    outer = op.operation
+    while outer.parent.operation != function:
+        outer = outer.parent.operation
+    if outer.block == memory.operation.block and outer.is_before_in_block(memory.operation):
+        raise OpError(
+            memory,
+            f"comes after the '{op.operation.name}' at {format_location(op.location)}, which needs it",
+        )
+
+
+def _check_op(op: Op, memory: TensorMemoryOp) -> None:
+    """Check that the warpgroups, and the CTA pair, that execute an op are those of its tensor memory."""
+    where = f"the smem.tensor_memory at {format_location(memory.location)}"
+    if isinstance(op, AnyMma):
+        paired = memory.pair
+        if (op.ctas > 1) != paired:
+            op_pair, memory_pair = ("no pair", "pair") if paired else ("pair", "no pair")
+            raise OpError(op, f"has {op_pair}, but {where} has {memory_pair}")
+        if paired:
+            check_clusters(op)
+    (first, end), begin = warpgroups_of(op), memory.first.value
+    stop = begin + memory.warpgroups.value
+    if first < begin or end > stop:
+        raise OpError(
+            op,
+            f"is executed by warpgroups {first} to {end - 1} of the CTA, but {where} is for {begin} to "
+            f"{stop - 1}",
+        )
+
+
+def _check_columns(memory: TensorMemoryOp, makers: list[Op]) -> None:
+    """Check that there are columns for all accumulators that ops make."""
+    columns, needed = memory.columns.value, columns_needed(makers)
+    if columns < needed:
+        raise OpError(
+            memory,
+            f"has {columns} columns for each warpgroup, but its function's accumulators and factors take "
+            f"{needed}",
+        )

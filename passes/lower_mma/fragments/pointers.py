@@ -1,4 +1,4 @@
-"""Pointers to a thread's elements of a fragment, in a tile or in a matrix in global memory."""
+"""Pointers to a thread's elements of a fragment: in a tile, or in global memory within its bounds."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from ....ir.tile_address import SteppedAddress, TileAddress
 from ....layout import TileLayout
 from ....layout.fragment_access import FragmentAccess
 from ....layout.fragments import WARPGROUP
-from .row_bounds import RowBounds
+from ..registers import SliceRegisters
 
 #: Columns of 16-bit elements of 64 rows that four matrices cover.
 MATRIX_COLUMNS = 16
@@ -88,7 +88,7 @@ class GlobalPointers:
         self._strides = [stride_value(memref, dim, i64) for dim in (column_dim - 1, column_dim)]
         self.access = FragmentAccess(2 if self._strides[1] == 1 else 1, warp_rows=warp_rows)
         start = self.access.start(I32(thread) % WARPGROUP)
-        self._bounds = RowBounds(memref, column_dim, count, start[0].value)
+        self._bounds = _RowBounds(memref, column_dim, count, start[0].value)
         row, column = [
             emit.binary("muli", emit.value("arith.extui", (index.value,), i64), stride)
             for index, stride in zip(start, self._strides, strict=True)
@@ -137,3 +137,97 @@ def matrix_attributes(transposed: bool) -> dict[str, Attribute]:
         "shape": ir.Attribute.parse("#nvvm.ld_st_matrix_shape<m = 8, n = 8>"),
         "eltType": ir.Attribute.parse("#nvvm.ld_st_matrix_elt_type<b16>"),
     }
+
+
+def _extent(memref: Value, dim: int) -> Value | None:
+    """Return a dynamic extent of a memref (i32, at most 2^31 - 1); None for a static one."""
+    if not memref.type.is_dynamic_dim(dim):
+        return None
+    index = ir.IndexType.get()
+    extent = emit.value("memref.dim", (memref, emit.constant(dim, index)), index)
+    limited = emit.value("arith.minsi", (extent, emit.constant(2**31 - 1, index)), index)
+    return emit.value("arith.index_cast", (limited,), emit.i32())
+
+
+class _RowBounds:
+    """The bounds of a memref in global memory for a thread's rows of a fragment, or elements of a slice.
+
+    If the rows are in two dimensions, they are those of one matrix after those of another.
+
+    Args:
+        memref: the memref.
+        dims: the number of its first dimensions that have the rows: 1 or 2.
+        count: the rows of the fragment.
+        first: the thread's first row (i32).
+
+    Attributes:
+        are_stacked: whether there are two dimensions.
+    """
+
+    def __init__(self, memref: Value, dims: int, count: int, first: Value) -> None:
+        self._first = I32(first)
+        self._end = _extent(memref, dims - 1)
+        self.are_stacked = dims > 1
+        if self.are_stacked:
+            self._rows_of_matrix = count // memref.type.shape[0]
+            self._strides = [stride_value(memref, dim, emit.i64()) for dim in (0, 1)]
+
+    @property
+    def covers_all(self) -> bool:
+        """Whether the memref is known to have all rows."""
+        return self._end is None
+
+    def offset(self, distance: int) -> Value:
+        """Return the offset of a row of several matrices in the memref, in elements (i64).
+
+        Args:
+            distance: that of the row from the thread's first row.
+        """
+        row = self._first + distance
+        index = row // self._rows_of_matrix, row % self._rows_of_matrix
+        terms = [
+            emit.binary("muli", emit.value("arith.extui", (number.value,), emit.i64()), stride)
+            for number, stride in zip(index, self._strides, strict=True)
+        ]
+        return emit.binary("addi", *terms)
+
+    @contextmanager
+    def where_in_bounds(self, distance: int) -> Iterator[None]:
+        """Execute the ops of the `with` block where a row, by its distance, is within the memref."""
+        if self._end is None:
+            yield
+            return
+        row = self._first + distance
+        if self.are_stacked:
+            row = row % self._rows_of_matrix
+        with emit.scf_if(emit.compare("slt", row.value, self._end)):
+            yield
+
+
+class SlicePointers:
+    """Pointers to a thread's elements of a vector in global memory, or of a matrix whose rows hold them
+    one after the other."""
+
+    def __init__(self, memory: Value, registers: SliceRegisters, thread: Value) -> None:
+        i64 = emit.i64()
+        self._type = memory_type(memory.type.element_type)
+        start = registers.start(thread).value
+        self._bounds = _RowBounds(memory, memory.type.rank, registers.extent, start)
+        self.where_in_bounds = self._bounds.where_in_bounds
+        self._first = memref_pointer(memory, 1)
+        if not self._bounds.are_stacked:
+            self._stride = stride_value(memory, 0, i64)
+            first = emit.value("arith.extui", (start,), i64)
+            self._first = gep(self._first, emit.binary("muli", first, self._stride), self._type)
+        size = memory.type.element_type.width // 8
+        self.alignment = ir.IntegerAttr.get(i64, size)
+
+    def pointer(self, index: int) -> Value:
+        """Return the pointer `index` elements after the thread's first."""
+        if self._bounds.are_stacked:
+            return gep(self._first, self._bounds.offset(index), self._type)
+        if isinstance(self._stride, int):
+            return gep(self._first, index * self._stride, self._type)
+        if not index:
+            return self._first
+        return gep(self._first, emit.binary("muli", self._stride, index), self._type)

@@ -1,23 +1,28 @@
-"""The `wgmma` target: `smem.mma_desc` as a group of `nvvm.wgmma.mma_async`, and the wait for groups."""
+"""The `wgmma` target: `smem.mma_desc` as a group of `nvvm.wgmma.mma_async`, and the wait for groups.
 
-from ....bindings.irtypes import Attribute, Context, Op, Value
-from ....bindings.mlir import ir
-from ....dialect.caching import cached_in_context
-from ....dialect.ops import FillOp, MmaDescOp, MmaDescSpOp, WaitOp
-from ....dialect.types import FragmentType, is_in_flight
-from ....ir import emit
-from ....ir.kernel import function_of
-from ....ir.lowerings import Lowerings
-from ....layout import Element
-from ....layout.elements import B1
-from ....layout.fragments import A_FRAGMENT_REGISTERS
-from ....layout.instruction import instruction_k
-from ....layout.wgmma import INSTRUCTION_M, SPARSITY, metadata_words, selector
-from ..fragments.elementwise import lower_fill
-from ..mma_qualifiers import InstructionQualifiers, qualifiers_of, split_scale_d
-from ..registers import AccumulatorRegisters, word_count, words_of
-from ..target import MmaTarget, TypedOp
-from .assembly import fence_registers, multiply, pin_registers
+Inline assembly is for what upstream's op does not support: it takes descriptors only, so no A in
+registers; its scale-d is a constant; it has no `.sp`; and it omits `.and.popc` from the instruction of
+b1, which ptxas then rejects. `tests/codegen/test_upstream_wgmma.py` fails when upstream fixes one of these.
+"""
+
+from ...bindings.irtypes import Attribute, Context, Op, Value
+from ...bindings.mlir import ir
+from ...dialect.caching import cached_in_context
+from ...dialect.ops import FillOp, MmaDescOp, MmaDescSpOp, WaitOp
+from ...dialect.types import FragmentType, is_in_flight
+from ...ir import emit
+from ...ir.kernel import function_of
+from ...ir.lowerings import Lowerings
+from ...layout import Element
+from ...layout.accumulators import ACC_F32
+from ...layout.elements import B1
+from ...layout.fragments import A_FRAGMENT_REGISTERS
+from ...layout.instruction import instruction_k
+from ...layout.wgmma import INSTRUCTION_M, MN_MAJOR, SPARSITY, metadata_words, selector
+from .fragments.elementwise import lower_fill
+from .mma_qualifiers import InstructionQualifiers, qualifiers_of, split_scale_d
+from .registers import AccumulatorRegisters, extract, word_count, words_of
+from .target import MmaTarget, TypedOp
 
 #: The ops that have their own lowering for `wgmma`; see `MmaTarget.lowerings`.
 LOWERINGS = Lowerings()
@@ -57,7 +62,7 @@ def lower_wgmma(typed: TypedOp, target: MmaTarget) -> Value:
         a = [(descriptor,) for descriptor in descriptors.of_a(op, registers, function)]
     b = descriptors.of_mma_tiles(op, "b", function)
     scale_d = None if keep is None else emit.value("arith.extui", (keep,), emit.i32())
-    metadata = SparseMetadata(op.metadata, qualifiers.a, row_blocks, k_blocks)
+    metadata = _SparseMetadata(op.metadata, qualifiers.a, row_blocks, k_blocks)
     in_assembly = a_words > 0 or op.metadata is not None or qualifiers.a is B1
     attributes: dict[tuple[int, bool], dict[str, Attribute]] = {}
     for k in range(k_blocks):
@@ -89,12 +94,12 @@ def lower_wgmma(typed: TypedOp, target: MmaTarget) -> Value:
 def _fence(op: Op, a_words: int) -> list[Value]:
     """Emit the fence; return the registers of A if it is in registers."""
     if a_words:
-        return fence_registers(words_of(op.a, a_words))
+        return _fence_registers(words_of(op.a, a_words))
     emit.op("nvvm.wgmma.fence.aligned")
     return []
 
 
-class SparseMetadata:
+class _SparseMetadata:
     """The metadata of an mma; None for a dense A."""
 
     def __init__(self, fragment: Value, element: Element, row_blocks: int, k_blocks: int) -> None:
@@ -126,7 +131,7 @@ def lower_pinned_fill(typed: TypedOp, target: MmaTarget) -> Value:
 
 def _pin(fragment: Value, registers: AccumulatorRegisters) -> Value:
     """Return the fragment with its registers pinned, block by block."""
-    return registers.join([pin_registers(scalars) for _, scalars in registers.scalars(fragment)])
+    return registers.join([_pin_registers(scalars) for _, scalars in registers.scalars(fragment)])
 
 
 def _structs(accumulator: Value | None, registers: AccumulatorRegisters) -> list[Value]:
@@ -194,3 +199,128 @@ def lower_wait(typed: TypedOp, target: MmaTarget) -> Value:
         )
         structs.append(struct)
     return registers.join(structs)
+
+
+def _fence_registers(words: list[Value]) -> list[Value]:
+    """Emit a `wgmma.fence` through which the registers of A pass.
+
+    The fence must be between the writes of these registers and the instruction (PTX ISA 9.7.15.7.1). As
+    operands of the fence they cannot be written after it; upstream's op does not have them.
+    """
+    struct = _pass_through("wgmma.fence.sync.aligned;", words, "~{memory}")
+    return [extract(struct, i, emit.i32()) for i in range(len(words))]
+
+
+def _pin_registers(scalars: list[Value]) -> Value:
+    """Emit empty assembly through which values of one type, i32 or f32, pass; return their struct.
+
+    LLVM then computes the values before this point, in registers of their own: it neither rematerialises
+    a constant at its use, nor copies a value that is used again. It keeps the order of assembly
+    statements, so the fence that follows stays after this one.
+    """
+    return _pass_through("", scalars)
+
+
+def multiply(
+    qualifiers: InstructionQualifiers,
+    n: int,
+    adds: bool | Value,
+    accumulator: Value,
+    a: tuple[Value, ...],
+    b: Value,
+    metadata: tuple[Value, int] | None,
+) -> Value:
+    """Emit one instruction; return the struct of the registers of its accumulator.
+
+    Args:
+        qualifiers: its types, majorness and modifiers.
+        n: its N.
+        adds: scale-d, whether it adds to the accumulator: a constant or an i32 value.
+        accumulator: the struct of registers.
+        a: the descriptor of A, or its four registers.
+        b: the descriptor of B.
+        metadata: the register and the selector of a sparse A.
+    """
+    count = n // 2 // qualifiers.accumulator.per_register
+    type_ = ir.F32Type.get() if qualifiers.accumulator is ACC_F32 else emit.i32()
+    scalars = [extract(accumulator, i, type_) for i in range(count)]
+    operands = [*scalars]
+    constraints: list[str] = []
+
+    def operand(value: Value, constraint: str) -> str:
+        """Add an input; return its number, after the outputs and the inputs that are tied to them."""
+        operands.append(value)
+        constraints.append(constraint)
+        return f"${count + len(operands) - 1}"
+
+    in_registers = len(a) > 1
+    a_names = [operand(value, "r" if in_registers else "l") for value in a]
+    names = [_register_list([f"${i}" for i in range(count)])]
+    names += [_register_list(a_names) if in_registers else a_names[0], operand(b, "l")]
+    if metadata is not None:
+        names += [operand(metadata[0], "r"), str(metadata[1])]
+    condition = str(int(adds)) if isinstance(adds, bool) else operand(adds, "r")
+    text = (
+        f"{{\n.reg .pred p;\nsetp.ne.b32 p, {condition}, 0;\n"
+        f"{_mnemonic(qualifiers, n, metadata is not None)} "
+        f"{', '.join([*names, 'p', *_immediates(qualifiers, in_registers)])};\n}}"
+    )
+    letter = "f" if qualifiers.accumulator is ACC_F32 else "r"
+    outputs, tied = ",".join([f"={letter}"] * count), ",".join(map(str, range(count)))
+    return emit.value(
+        "llvm.inline_asm",
+        operands,
+        accumulator.type,
+        asm_string=ir.StringAttr.get(text),
+        constraints=ir.StringAttr.get(f"{outputs},{tied},{','.join(constraints)}"),
+        has_side_effects=ir.UnitAttr.get(),
+    )
+
+
+def _mnemonic(qualifiers: InstructionQualifiers, n: int, sparse: bool) -> str:
+    """Return the instruction with its qualifiers (PTX ISA 9.7.15.5.2 and 9.7.15.6.2)."""
+    k = instruction_k(qualifiers.a) * (SPARSITY if sparse else 1)
+    parts = [
+        "wgmma.mma_async" + (".sp" if sparse else ""),
+        "sync.aligned",
+        f"m{INSTRUCTION_M}n{n}k{k}",
+        *(["satfinite"] if "satfinite" in qualifiers.modifiers else []),
+        str(qualifiers.accumulator),
+        str(qualifiers.a),
+        str(qualifiers.b),
+        *(["and.popc"] if qualifiers.a is B1 else []),
+    ]
+    return ".".join(parts)
+
+
+def _immediates(qualifiers: InstructionQualifiers, a_in_registers: bool) -> list[str]:
+    """Return the immediates after scale-d: signs of floats, transposes of 16-bit types."""
+    if qualifiers.accumulator.integer:
+        return []
+    immediates = [str(qualifiers.sign("a")), str(qualifiers.sign("b"))]
+    if qualifiers.a in MN_MAJOR:
+        majors = (
+            [qualifiers.b_major] if a_in_registers else [qualifiers.a_major, qualifiers.b_major]
+        )
+        immediates += [str(int(major == "mn")) for major in majors]
+    return immediates
+
+
+def _register_list(names: list[str]) -> str:
+    return f"{{{', '.join(names)}}}"
+
+
+def _pass_through(text: str, values: list[Value], *clobbers: str) -> Value:
+    """Emit assembly through which values of one type, i32 or f32, pass unchanged; return their struct."""
+    count, type_ = len(values), values[0].type
+    struct = ir.Type.parse(f"!llvm.struct<({', '.join([str(type_)] * count)})>")
+    output = "=f" if isinstance(type_, ir.F32Type) else "=r"
+    outputs, inputs = ",".join([output] * count), ",".join(map(str, range(count)))
+    return emit.value(
+        "llvm.inline_asm",
+        values,
+        struct,
+        asm_string=ir.StringAttr.get(text),
+        constraints=ir.StringAttr.get(",".join([outputs, inputs, *clobbers])),
+        has_side_effects=ir.UnitAttr.get(),
+    )

@@ -1,1 +1,0 @@
-"""`wgmma`: accumulators are in the registers of a warpgroup."""
