@@ -14,9 +14,8 @@ from ..order.prove import Proof, check_written, prove, refute, unwritten
 from ..order.translate import translate
 from .assumptions import check_assumptions
 from .bounds import check_bounds
-from .cta_pairs import check_cta_pairs
 from .pipelines import check_pipelines
-from .warpgroups import check_order, check_reductions, check_warpgroups
+from .warpgroups import check_cta_pairs, check_order, check_reductions, check_warpgroups
 
 #: Why a function is not followed.
 SEVERAL_BLOCKS = "the function has several blocks"

@@ -1,24 +1,27 @@
-"""Insert the missing ops between unordered accesses, one pair of accesses after the other."""
+"""Insert the missing ops between unordered accesses, one pair of accesses after the other.
+
+Each edit changes the IR, and updates the list of ops, the accumulators in flight and the prover.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cmp_to_key
 from itertools import takewhile
 
-from ...bindings.irtypes import Op, Value
+from ...bindings.irtypes import Block, Op, Value
 from ...dialect.effects import Completion
 from ...dialect.op import SmemOp
-from ...dialect.ops import AllocOp, FenceOp, TmaWaitOp, ViewOp, WaitOp, WarpgroupBarrierOp
+from ...dialect.ops import AllocOp, FenceOp, ScaleDOp, TmaWaitOp, ViewOp, WaitOp, WarpgroupBarrierOp
 from ...dialect.ops.wait import mma_after
 from ...dialect.smem import Smem
-from ...dialect.types import shape_of
+from ...dialect.types import FragmentType, is_in_flight, shape_of
 from ...ir.errors import OpError
 from ...ir.walk import gather
 from ..order.function_ops import FunctionOps, following, preceding
 from ..order.global_memory import GlobalArrays
 from ..order.hazards import Origin
 from ..order.needs import CTA_BARRIER, SYNC_ORDER, Need, Unordered
-from .edits import Edits
 from .inserted import (
     BARRIERS,
     COMMITS,
@@ -38,6 +41,7 @@ from .insertion_points import (
     end_of_threads,
     entry_at,
     gap_between,
+    is_argument,
     loops_around,
     outermost_closed_op,
     outwards,
@@ -77,7 +81,7 @@ class Insertion:
         self.inserted = InsertedOps(readers)
         self._ops = FunctionOps(function)
         self.prover = prover_of(function, self._ops, self.furthest, self._global_memory)
-        self.edits = Edits(self._ops, self.prover)
+        self.edits = _Edits(self._ops, self.prover)
         self._questions_before = 0
         #: What was not known once all that is missing between two accesses was there.
         self._unknown: tuple[Op, str] | None = None
@@ -198,7 +202,7 @@ class Insertion:
     def _try(self, unordered: Unordered, point: InsertionPoint) -> bool:
         """Insert the missing ops between two accesses at a point; return whether they are then in order.
         If not, nothing is inserted."""
-        trial = Trial(self.edits, self.prover, self.inserted, unordered)
+        trial = _Trial(self.edits, self.prover, self.inserted, unordered)
         needs = [need for need in unordered.needs if not provides(point.op, need)]
         # A new barrier costs less than copies or mma that no longer overlap.
         is_shared = len(needs) < len(unordered.needs)
@@ -246,7 +250,7 @@ def _furthest(function: Op) -> int:
     return min(2 + len(ops) + max(stages, default=1), _FURTHEST)
 
 
-class Trial:
+class _Trial:
     """Ops that are inserted on trial for two accesses, and waits that leave less pending on trial.
 
     Args:
@@ -260,7 +264,7 @@ class Trial:
     """
 
     def __init__(
-        self, edits: Edits, prover: Prover, inserted: InsertedOps, unordered: Unordered
+        self, edits: _Edits, prover: Prover, inserted: InsertedOps, unordered: Unordered
     ) -> None:
         self._edits = edits
         self._prover = prover
@@ -378,3 +382,132 @@ class Trial:
                 inserted.orders.append(self._unordered)
         for accesses in self._passing:
             self._prover.ask_again(accesses)
+
+
+class _Edits:
+    """Inserts, moves and removes ops.
+
+    Args:
+        ops: the ops of the function.
+        prover: finds the unordered accesses of the function.
+
+    Attributes:
+        in_flight: the accumulators in flight.
+    """
+
+    def __init__(self, ops: FunctionOps, prover: Prover) -> None:
+        self.ops = ops
+        self.in_flight = _InFlight(ops)
+        self.prover = prover
+
+    def add(self, op: Op, point: InsertionPoint) -> None:
+        """Note an op that was built at an insertion point."""
+        entry = self.ops.insert(op, entry_at(self.ops, point))
+        self.prover.insert(entry)
+        for value in op.results:
+            self.in_flight.add(value)
+
+    def take_out(self, op: Op) -> InsertionPoint:
+        """Detach an op from its block; return where it was."""
+        point = self.point_of(op)
+        self._remove(op)
+        op.detach_from_parent()
+        return point
+
+    def put_back(self, op: Op, point: InsertionPoint) -> None:
+        """Insert a detached op."""
+        point.insert(op)
+        self.add(op, point)
+
+    def move(self, op: Op, point: InsertionPoint) -> None:
+        """Move an op to an insertion point at another op."""
+        self._remove(op)
+        point.move(op)
+        self.add(op, point)
+
+    def erase(self, inserted: InsertedOp) -> None:
+        """Erase an inserted op."""
+        whole = inserted.whole
+        self._remove(whole)
+        self.ops.forget(whole)
+        inserted.erase()
+
+    def set_pending(self, inserted: InsertedOp, pending: int) -> None:
+        """Set how many groups a wait leaves pending."""
+        inserted.pending = pending
+        self.prover.set_pending(self.ops.entry(inserted.op), pending)
+
+    def point_of(self, op: Op) -> InsertionPoint:
+        """Return where an op is, to put it back after it was moved or detached."""
+        entry = self.ops.entry(op)
+        if entry.next.op is not None:
+            return InsertionPoint(entry.next.op)
+        return InsertionPoint(entry.previous.op, is_after=True)
+
+    def _remove(self, op: Op) -> None:
+        for value in op.results:
+            self.in_flight.remove(value)
+        entry = self.ops.remove(op)
+        self.prover.remove(entry)
+
+
+class _InFlight:
+    """The accumulators in flight of a function.
+
+    Args:
+        ops: the function's ops.
+    """
+
+    def __init__(self, ops: FunctionOps) -> None:
+        self._ops = ops
+        self._values: dict[Block, list[Value]] = {}
+
+    def values_at(self, point: InsertionPoint) -> list[Value]:
+        """Return the accumulators in flight at an insertion point, the latest one first."""
+        values = [value for value in self._of(point.block) if _is_in_flight_at(value, point)]
+        return sorted(values, key=cmp_to_key(_latest_first))
+
+    def add(self, value: Value) -> None:
+        """Note the result of an inserted op."""
+        if _is_accumulator_in_flight(value):
+            self._of(value.owner.operation.block).append(value)
+
+    def remove(self, value: Value) -> None:
+        """Note that the op of a value is removed from its block."""
+        if _is_accumulator_in_flight(value):
+            self._of(value.owner.operation.block).remove(value)
+
+    def _of(self, block: Block) -> list[Value]:
+        if block not in self._values:
+            results = [x for op in following(self._ops.end(block)) for x in op.results]
+            values = [*block.arguments, *results]
+            self._values[block] = [x for x in values if _is_accumulator_in_flight(x)]
+        return self._values[block]
+
+
+def _is_accumulator_in_flight(value: Value) -> bool:
+    if not isinstance(value.type, FragmentType) or not is_in_flight(value.type):
+        return False
+    return is_argument(value) or value.owner.operation.name != ScaleDOp.OPERATION_NAME
+
+
+def _is_in_flight_at(value: Value, point: InsertionPoint) -> bool:
+    maker = None if is_argument(value) else value.owner.operation
+    user = user_in(point.block, value)
+    return (maker is None or _is_before(maker, point)) and not (user and _is_before(user, point))
+
+
+def _is_before(op: Op, point: InsertionPoint) -> bool:
+    return (point.is_after and op == point.op) or op.is_before_in_block(point.op)
+
+
+def _latest_first(x: Value, y: Value) -> int:
+    """Compare values of a block: the later definition comes first, arguments come last."""
+    if is_argument(x) or is_argument(y):
+        if is_argument(x) and is_argument(y):
+            return y.arg_number - x.arg_number
+        return 1 if is_argument(x) else -1
+    maker, other_maker = x.owner.operation, y.owner.operation
+    if maker == other_maker:
+        return y.result_number - x.result_number
+    return 1 if maker.is_before_in_block(other_maker) else -1

@@ -2,7 +2,8 @@
 
 Inline assembly is for what upstream's op does not support: it takes descriptors only, so no A in
 registers; its scale-d is a constant; it has no `.sp`; and it omits `.and.popc` from the instruction of
-b1, which ptxas then rejects. `tests/codegen/test_upstream_wgmma.py` fails when upstream fixes one of these.
+b1, which ptxas then rejects. `tests/codegen/test_upstream_wgmma.py` fails when upstream fixes one of
+these.
 """
 
 from ...bindings.irtypes import Attribute, Context, Op, Value

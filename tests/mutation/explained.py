@@ -102,7 +102,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "which bytes of a memref an op accesses is not known: spans are compared": (
         "passes/order/memory.py: Allocations._viewed_memory: 1 -> 2 [3]",
     ),
-    "the sign of a comparison counts": ("passes/insert_sync/edits.py: _latest_first: 1 -> 2",),
+    "the sign of a comparison counts": ("passes/insert_sync/insertion.py: _latest_first: 1 -> 2",),
 }
 
 #: Why only one side can notice a mutant.

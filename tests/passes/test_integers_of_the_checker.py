@@ -9,13 +9,13 @@ from mlir_smem.bindings import ir
 from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
 from mlir_smem.ir.kernel import functions_of
-from mlir_smem.passes.check_async.bounds.ranges import IntegerRange, compute_range, exactly
+from mlir_smem.passes.check_async.analysis import _is_interleaved
 from mlir_smem.passes.check_async.describe import PolynomialPrinter
 from mlir_smem.passes.check_async.intervals import Interval, Intervals, facts_of
 from mlir_smem.passes.check_async.pipelines.circular_waits import _is_in_same_round
-from mlir_smem.passes.check_async.pipelines.global_arrays import _is_interleaved
 from mlir_smem.passes.check_async.pipelines.relative_indices import Event, RoundRobinState
 from mlir_smem.passes.check_async.polynomials import SymbolTable, number
+from mlir_smem.passes.check_async.ranges import IntegerRange, compute_range, exactly
 from mlir_smem.passes.check_async.tile_slices import AxisSlice
 from mlir_smem.passes.check_async.values import SymbolicValues, exact_result
 

@@ -12,7 +12,7 @@ from mlir_smem.passes.order.effects import accessed_memrefs, is_harmless, is_onl
 from mlir_smem.passes.order.integers import UNKNOWN, Integer, exactly, join
 from mlir_smem.passes.order.needs import Need, Unordered
 from mlir_smem.passes.order.rectangles import Allocation, Rectangle
-from mlir_smem.passes.order.translate_integers import Widening
+from mlir_smem.passes.order.translate import Widening
 
 ALLOCATION = Allocation(None, "memory", (0, 4096), stages=2, rows=64, columns=64)
 

@@ -16,9 +16,9 @@ from mlir_smem.ir.walk import walk
 from mlir_smem.passes.check_async.analysis import analyze
 from mlir_smem.passes.check_async.check import blocks_of, has_pipelines
 from mlir_smem.passes.insert_sync import insert
+from mlir_smem.passes.insert_sync.prover import Pairs
 from mlir_smem.passes.order.function_ops import FunctionOps, following, preceding
 from mlir_smem.passes.order.global_memory import GlobalArrays
-from mlir_smem.passes.order.pairs import Pairs
 
 ROOT = Path(__file__).parents[3]
 

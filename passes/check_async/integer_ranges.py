@@ -6,20 +6,19 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from math import ceil, inf
 
-from ....bindings.irtypes import Block, Op, Value
-from ....bindings.mlir import ir
-from ....dialect.divisibility import constant_of
-from ....dialect.ops import ConsumerWaitOp, PartitionOp, ProducerAcquireOp
-from ....dialect.ops.pipeline import pipeline_of
-from ....ir.cluster import cluster_size
-from ....ir.kernel import ancestors_of, block_size, extents_of, warpgroups_of
-from ....ir.op_address import OpIdentity
-from ....ir.walk import walk
-from ....layout.fragments import WARPGROUP, WARPS
-from ..assumptions import ASSUME
-from ..intervals import Facts, facts_of, facts_of_quotients
-from ..polynomials import Polynomial, Symbol, number
-from ..values import TRIPS, SymbolicValues
+from ...bindings.irtypes import Block, Op, Value
+from ...bindings.mlir import ir
+from ...dialect.divisibility import constant_of
+from ...dialect.ops import ConsumerWaitOp, PartitionOp, ProducerAcquireOp
+from ...dialect.ops.pipeline import pipeline_of
+from ...ir.cluster import cluster_size
+from ...ir.kernel import ancestors_of, block_size, extents_of, warpgroups_of
+from ...ir.op_address import OpIdentity
+from ...ir.walk import walk
+from ...layout.fragments import WARPGROUP, WARPS
+from .assumptions import ASSUME
+from .intervals import Facts, facts_of, facts_of_quotients
+from .polynomials import Polynomial, Symbol, number
 from .ranges import (
     UNKNOWN,
     Bound,
@@ -33,6 +32,7 @@ from .ranges import (
     narrow,
     range_below,
 )
+from .values import TRIPS, SymbolicValues
 
 #: How often an iteration widens the range of a number that a loop carries; then it is unbounded.
 _ITERATIONS = 20

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, prod
 
-from ....bindings.diagnostics import remark
-from ....bindings.irtypes import Op, Value
-from ....dialect.op import SmemOp
-from ....dialect.ops import (
+from ...bindings.diagnostics import remark
+from ...bindings.irtypes import Op, Value
+from ...dialect.op import SmemOp
+from ...dialect.ops import (
     ElectOp,
     LoadOp,
     OffsetOp,
@@ -18,15 +18,15 @@ from ....dialect.ops import (
     SubviewOp,
     WarpSpecializeOp,
 )
-from ....dialect.smem import Smem
-from ....dialect.types import shape_of
-from ....ir.cluster import cluster_size
-from ....ir.errors import OpError
-from ....ir.kernel import ancestors_of, function_of
-from ....ir.subtiles import chain_of
-from ....ir.walk import walk
-from ...order.effects import accessed_tiles
-from ...order.report import label
+from ...dialect.smem import Smem
+from ...dialect.types import shape_of
+from ...ir.cluster import cluster_size
+from ...ir.errors import OpError
+from ...ir.kernel import ancestors_of, function_of
+from ...ir.subtiles import chain_of
+from ...ir.walk import walk
+from ..order.effects import accessed_tiles
+from ..order.report import label
 from .integer_ranges import LAUNCH, THREAD, WARPGROUP_ID, IntegerRanges
 from .ranges import Bound, IntegerRange, are_independent
 
