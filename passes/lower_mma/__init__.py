@@ -14,13 +14,11 @@ from ...ir.lowerings import load
 from ...ir.walk import gather, walk
 from ...layout.arch import Arch
 from ..driver.base import Pass, option
-from . import fragments, tcgen05
-from .mma_qualifiers import check_operands
-from .target import FRAGMENTS, MmaTarget, TypedOp, target_of
+from . import fragments
+from .target import FRAGMENTS, MmaTarget, TypedOp, check_operands, target_of
 
 load(__name__, __path__)
-for _room in (fragments, tcgen05):
-    load(_room.__name__, _room.__path__)
+load(fragments.__name__, fragments.__path__)
 
 #: From a fragment type to its LLVM type.
 _RegisterType = Callable[[Type], Type]

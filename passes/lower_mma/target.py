@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...bindings.diagnostics import Invalid
-from ...bindings.irtypes import Op, Type, Value
+from ...bindings.irtypes import Block, Op, Type, Value
+from ...bindings.mlir import ir
 from ...dialect.op import operand_names
-from ...dialect.ops import ReduceOp
+from ...dialect.ops import DescriptorMma, ReduceOp, ScaleDOp
+from ...dialect.ops.bases import bases_of
+from ...dialect.ops.mma_rules import MODIFIERS
 from ...dialect.slices import slice_dim
 from ...dialect.types import check_fragment, is_accumulator, shape_of
+from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import function_of, required_block_size
 from ...ir.lowerings import Lowerings
+from ...ir.mma_support import check_mma_support
 from ...ir.named_barriers import FIRST_BARRIER, last_barriers
 from ...ir.reductions import Exchange, exchange_of
 from ...ir.threads import linear_thread
 from ...ir.walk import walk
-from ...layout.arch import Arch
+from ...layout import Accumulator, Arch, Element, Major, element
 from ...layout.fragments import FRAGMENT_M
+from ...layout.tcgen05 import LONG_K_BYTES
 from .registers import (
     AccumulatorRegisters,
     SliceRegisters,
@@ -27,7 +34,6 @@ from .registers import (
     slice_registers,
     words_type,
 )
-from .tile_descriptors import TileDescriptors
 
 #: The lowerings of ops on fragments in registers; each file of `fragments/` registers its own. They are
 #: functions of a `TypedOp` and the `MmaTarget`, called with the insertion point at the op. They return
@@ -71,7 +77,7 @@ class MmaTarget:
     """An instruction set that `smem-lower-mma` lowers to; each run of the pass makes one.
 
     A subclass is registered when it is defined, and found by the name of its instruction set. Those of
-    this project have one folder each in `lower_mma/`.
+    this project have one file each in `lower_mma/`.
 
     Attributes:
         isa: the name of the instruction set (`MmaIsa.name`).
@@ -203,3 +209,140 @@ def _assign_barriers(function: Op) -> dict[tuple[int, int, int], int]:
 
 def _group_key(exchange: Exchange) -> tuple[int, int, int]:
     return exchange.first, exchange.groups, exchange.warpgroups
+
+
+@dataclass(frozen=True)
+class InstructionQualifiers:
+    """The properties of an instruction that do not follow from its operands.
+
+    Attributes:
+        a, b: the element types.
+        a_major, b_major: "k" or "mn".
+        accumulator: the type of the accumulator.
+        modifiers: the modifiers of `smem.mma` that are set.
+    """
+
+    a: Element
+    b: Element
+    a_major: str
+    b_major: str
+    accumulator: Accumulator
+    modifiers: tuple[str, ...]
+
+    def sign(self, role: str) -> int:
+        """Return -1 if the operand "a" or "b" is negated, else 1."""
+        return -1 if f"negate_{role}" in self.modifiers else 1
+
+
+def qualifiers_of(op: DescriptorMma, accumulator: Accumulator) -> InstructionQualifiers:
+    """Return the qualifiers of the instructions of an `smem.mma_desc`."""
+    (a, a_major), (b, b_major) = operands_of(op)
+    attributes = op.attributes
+    modifiers = tuple(name for name in MODIFIERS if name in attributes)
+    return InstructionQualifiers(a, b, a_major, b_major, accumulator, modifiers)
+
+
+def operands_of(op: DescriptorMma) -> list[tuple[Element, str]]:
+    """Return the element type and the majorness ("k" or "mn") of A and of B of an `smem.mma_desc`."""
+    return [
+        (element(op.a_element.value), op.a_major.value),
+        (element(op.b_element.value), op.b_major.value),
+    ]
+
+
+def split_scale_d(accumulator: Value | None) -> tuple[Any, Any]:
+    """Return the accumulator without `smem.scale_d`, and its condition (i1) if it has one."""
+    owner = None if accumulator is None else accumulator.owner
+    if not isinstance(owner, ScaleDOp):
+        return accumulator, None
+    return owner.accumulator, owner.keep
+
+
+def check_operands(op: DescriptorMma, arch: Arch) -> None:
+    """Check that an architecture multiplies the operands of an `smem.mma_desc`.
+
+    Raises:
+        OpError: if it does not.
+    """
+    operands = operands_of(op)
+    (a, _), (b, _) = operands
+    check_mma_support(op, a, b, arch)
+    if "a_second_chunks" in op.attributes and not arch.has_absolute_lbo:
+        archs = ", ".join(str(able) for able in Arch if able.has_absolute_lbo)
+        raise OpError(
+            op, f"reads {LONG_K_BYTES} bytes along K, which {arch} does not; {archs} does"
+        )
+    for letter, (type_, major) in zip("ab", operands, strict=True):
+        if not arch.swizzles_of(type_, Major(major)):
+            raise OpError(
+                op,
+                f"has {letter}_major = '{major}', but {arch.instructions} reads {type_} K-major only",
+            )
+
+
+class TileDescriptors:
+    """Descriptors of MMA tiles: one add for each, shared by the mma of a basic block."""
+
+    def __init__(self) -> None:
+        self._constants: dict[tuple[Op, int], Value] = {}
+        self._sums: dict[tuple[Value, Block, int], Value] = {}
+
+    def of_mma_tiles(self, op: DescriptorMma, operand: str, function: Op) -> list[Value]:
+        """Return the descriptor of each MMA tile of operand "a" or "b" of an `smem.mma_desc`."""
+        value, bases = getattr(op, operand), bases_of(op, operand)
+        steps = list(op.attributes[f"{operand}_steps"])
+        if bases is None:
+            return [self.advance(value, step, op, function) for step in steps]
+        elements = _elements(value)
+        op.operands["ab".index(operand)] = elements[0]
+        if not list(value.uses):
+            value.owner.operation.erase()
+        return [
+            self.advance(elements[base], step, op, function)
+            for base, step in zip(bases, steps, strict=True)
+        ]
+
+    def of_a(self, op: DescriptorMma, registers: AccumulatorRegisters, function: Op) -> list[Value]:
+        """Return the descriptor of each MMA tile of an A in shared memory.
+
+        Raises:
+            OpError: if the MMA tiles do not have the rows of the instructions.
+        """
+        down = len(registers.instructions) // registers.across
+        count, needed = len(op.a_steps), down * registers.k_blocks(op)
+        if count != needed:
+            raise OpError(
+                op,
+                f"has {count} a_steps; expected {needed} for instructions of {registers.rows} rows: "
+                "smem-materialize-descriptors was run for another architecture",
+            )
+        return self.of_mma_tiles(op, "a", function)
+
+    def advance(self, descriptor: Value, step: int, user: DescriptorMma, function: Op) -> Value:
+        """Return `descriptor + step` for an op `user`; the descriptor itself if the step is 0."""
+        if step == 0:
+            return descriptor
+        key = (descriptor, user.operation.block, step)
+        if key not in self._sums:
+            self._sums[key] = ir.Operation.create(
+                "arith.addi",
+                results=[descriptor.type],
+                operands=[descriptor, self._constant(function, step)],
+            ).result
+        return self._sums[key]
+
+    def _constant(self, function: Op, number: int) -> Value:
+        """Return a constant at the entry of the function; it is emitted once."""
+        key = (function, number)
+        if key not in self._constants:
+            with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]):
+                self._constants[key] = emit.constant(number, emit.i64())
+        return self._constants[key]
+
+
+def _elements(vector: Value) -> list[Value]:
+    """Return the elements of a vector of descriptors; the operands if it is a `vector.from_elements`."""
+    owner = vector.owner
+    if not isinstance(owner, ir.Block) and owner.operation.name == "vector.from_elements":
+        return list(owner.operation.operands)
+    return [emit.extract_element(vector, i) for i in range(vector.type.shape[0])]

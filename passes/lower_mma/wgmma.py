@@ -21,9 +21,8 @@ from ...layout.fragments import A_FRAGMENT_REGISTERS
 from ...layout.instruction import instruction_k
 from ...layout.wgmma import INSTRUCTION_M, MN_MAJOR, SPARSITY, metadata_words, selector
 from .fragments.elementwise import lower_fill
-from .mma_qualifiers import InstructionQualifiers, qualifiers_of, split_scale_d
 from .registers import AccumulatorRegisters, extract, word_count, words_of
-from .target import MmaTarget, TypedOp
+from .target import InstructionQualifiers, MmaTarget, TypedOp, qualifiers_of, split_scale_d
 
 #: The ops that have their own lowering for `wgmma`; see `MmaTarget.lowerings`.
 LOWERINGS = Lowerings()

@@ -1,6 +1,6 @@
 """Mutants that fewer than two sides notice, and the reason of each."""
 
-_MMA = "passes/lower_mma/tcgen05/mma.py: "
+_MMA = "passes/lower_mma/tcgen05.py: "
 _FIELDS = "layout/tcgen05/instruction_descriptor.py: "
 _BASE = "ir/matrix_descriptors.py: _base: "
 
@@ -33,7 +33,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "passes/materialize_descriptors.py: _describe_scaled: n * ctas -> n // ctas",
     ),
     "the order within a cache's key has no effect": (
-        "passes/lower_mma/tile_descriptors.py: TileDescriptors._constant: (function, number) -> …",
+        "passes/lower_mma/target.py: TileDescriptors._constant: (function, number) -> …",
     ),
     "a sum does not depend on the order of its terms; only lit sees the order": (
         "ir/matrix_descriptors.py: Descriptors.of: emit.binary('addi', total, value) -> …",
@@ -133,7 +133,7 @@ SEEN_BY_ONE: dict[str, tuple[str, ...]] = {
     ),
     "for hosts that prepare scale factors": ("layout/tcgen05/scales.py: unblocked: 3 -> 2",),
     "for vectors of descriptors that an upstream pass has moved into a loop's arguments": (
-        "passes/lower_mma/tile_descriptors.py: _elements: …",
+        "passes/lower_mma/target.py: _elements: …",
     ),
 }
 

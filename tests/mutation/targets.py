@@ -15,8 +15,8 @@ EMITTED = (
     "ir/emit.py",
     "ir/matrix_descriptors.py",
     "passes/materialize_descriptors.py",
-    "passes/lower_mma/tile_descriptors.py",
-    "passes/lower_mma/tcgen05/mma.py",
+    "passes/lower_mma/target.py",
+    "passes/lower_mma/tcgen05.py",
 )
 
 #: Files of the emulator that read descriptors.
@@ -72,7 +72,7 @@ COMPLETE: dict[str, tuple[str, ...]] = {
     "layout/tcgen05/scales.py": ("ScaleBlocks.operand", "ScaleBlocks.descriptor", "scale_step"),
     "ir/emit.py": ("term_value",),
     "ir/matrix_descriptors.py": ("START_MASK", "Descriptors", "first_byte", "_base"),
-    "passes/lower_mma/tcgen05/mma.py": ("_instruction", "_checked_bits", "_descriptors"),
+    "passes/lower_mma/tcgen05.py": ("_instruction", "_checked_bits", "_descriptors"),
 }
 
 #: The share of each file's other mutants that is drawn.

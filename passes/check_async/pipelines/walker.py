@@ -1,18 +1,19 @@
-"""Follow the ops of each partition, and of the whole CTA, on all paths."""
+"""Follow the ops of each partition, and of the whole CTA, on all paths, and what orders them."""
 
 from __future__ import annotations
 
 from itertools import product
 
 from ....bindings.irtypes import Op
+from ....dialect.effects import Completion, Scope
 from ....dialect.op import SmemOp
-from ....dialect.ops import ElectOp, FenceOp, MapOp, WarpSpecializeOp
+from ....dialect.ops import ElectOp, FenceOp, MapOp, SemaphoreArriveOp, WarpSpecializeOp
 from ....ir.barriers import begins_cluster_barrier, is_cluster_barrier, is_cta_barrier
 from ....ir.kernel import threads_of
 from ....ir.op_address import OpIdentity
 from ....ir.walk import holds, walk
 from ....layout.fragments import WARPGROUP
-from ...order.effects import has_effect, is_harmless
+from ...order.effects import has_effect, is_harmless, pending_of
 from ...order.needs import CTA_BARRIER, Need, needs_text
 from ...order.report import label
 from ..assumptions import assume_all
@@ -24,8 +25,7 @@ from .kernel import KernelAnalysis, PartitionRecord, PartitionWalk
 from .ops import ARRIVES, WAITS
 from .partition import ActiveThreads, Partition
 from .pipeline_indices import PipelineIndices
-from .state import PartitionState, PendingRead, PendingWrite
-from .synchronization import Synchronization
+from .state import PartitionState, PendingRead, PendingWrite, Reader
 from .tile_resolver import TileResolver
 
 
@@ -72,7 +72,7 @@ class KernelWalker:
             kernel.known.assume_condition(kernel.values.polynomial(op.operands[0]), True)
         assume_all(ops[:position], kernel.values, kernel.known)
         kernel.set_bodies([*([before] if sides else []), *bodies])
-        walker = PartitionWalker(kernel, *before, self._findings, kernel.recorded, always)
+        walker = _PartitionWalker(kernel, *before, self._findings, kernel.recorded, always)
         states = walker.run(PartitionState(kernel.furthest))
         for op, state in product(conditions, states):
             # All CTAs of a cluster must reach its barriers.
@@ -139,7 +139,7 @@ class KernelWalker:
         known = self._kernel.known.copy()
         findings, recorded = Findings(self._findings.stops_on), PartitionRecord()
         assume_all(ops, self._kernel.values, known)
-        walker = PartitionWalker(self._kernel, partition, ops, findings, recorded, known)
+        walker = _PartitionWalker(self._kernel, partition, ops, findings, recorded, known)
         ends = [end for state in states for end in walker.run(state.copy())]
         recorded.ends[partition] = ends
         return PartitionWalk([state.copy() for state in states], findings, recorded)
@@ -167,7 +167,7 @@ def _missing(access: PendingRead | PendingWrite) -> tuple[Need, ...]:
 _PATHS = 32
 
 
-class PartitionWalker:
+class _PartitionWalker:
     """Follows the ops of a partition.
 
     Args:
@@ -200,7 +200,7 @@ class PartitionWalker:
         tiles = TileResolver(kernel, self._threads, pipeline_sides, findings)
         self._others = OtherWarpgroups(kernel, self._threads, findings)
         self._accesses = Accesses(kernel, self._threads, tiles, self._others, recorded, findings)
-        self._synchronization = Synchronization(self._threads, findings)
+        self._synchronization = _Synchronization(self._threads, findings)
 
     def run(self, state: PartitionState) -> list[PartitionState]:
         """Return the states in which the partition ends."""
@@ -446,3 +446,103 @@ def _mark_forked(states: list[PartitionState]) -> list[PartitionState]:
     for state in states:
         state.forked |= len(states) > 1
     return states
+
+
+#: The scopes of barriers that are followed.
+_BARRIERS = (Scope.WARPGROUP, Scope.CTA, Scope.CLUSTER)
+
+#: The reads that a wait for groups completes.
+_READERS = {Completion.WGMMA_GROUP: Reader.MMA, Completion.BULK_GROUP: Reader.BULK}
+
+
+class _Synchronization:
+    """The ops by which a partition orders its accesses.
+
+    Args:
+        threads: the threads that execute them.
+        findings: receives errors and remarks.
+    """
+
+    def __init__(self, threads: ActiveThreads, findings: Findings) -> None:
+        self._threads = threads
+        self._findings = findings
+
+    @staticmethod
+    def follows(op: Op) -> bool:
+        """Whether all waits, commits and barriers of an op can be followed."""
+        effects = op.effects
+        return (
+            effects.awaits in (None, *_READERS)
+            and effects.commits in (None, Completion.BULK_GROUP)
+            and effects.barrier in (None, *_BARRIERS)
+        )
+
+    def await_groups(self, op: Op, state: PartitionState) -> None:
+        """Follow the wait for groups of an op, if it has one."""
+        reader = _READERS.get(op.effects.awaits)
+        if reader is Reader.MMA or (
+            reader is Reader.BULK and self._is_by_storing_threads(op, state)
+        ):
+            state.wait(reader, pending_of(op))
+
+    def order_accesses(self, op: Op, state: PartitionState) -> None:
+        """Follow the commit of a group, the fence, and the barrier of an op, in this order."""
+        effects = op.effects
+        if effects.commits is not None and self._is_by_storing_threads(op, state):
+            state.start_group(Reader.BULK)
+        if effects.fences and self._threads.scope:
+            # The fence of one elected thread is not followed.
+            state.known = False
+        elif effects.fences:
+            state.fence()
+        if effects.barrier is Scope.WARPGROUP and getattr(op, "warpgroups", 1) > 1:
+            self._barrier_of_groups(op, state)
+        elif effects.barrier is Scope.WARPGROUP:
+            self._warpgroup_barrier(op, state)
+        elif effects.barrier is not None:
+            self.cta_barrier(op, state)
+
+    def _is_by_storing_threads(self, op: Op, state: PartitionState) -> bool:
+        """Whether the threads that wait for bulk stores, or commit them, are those that issued them."""
+        scope = self._threads.scope
+        if self._threads.partition.warpgroups == 1 or not scope:
+            return True
+        stores = [read for read in state.reads if read.reader is Reader.BULK]
+        if all(read.scope == scope for read in stores):
+            return True
+        reason = "it may be executed by other threads than the bulk stores"
+        self._findings.remark(op, reason, state)
+        return False
+
+    def _warpgroup_barrier(self, op: Op, state: PartitionState) -> None:
+        partition = self._threads.partition
+        if self._threads.scope:
+            reason = "one thread executes it, but whole warpgroups must"
+            self._findings.remark(op, reason, state)
+        elif partition.symbol is None and partition.warpgroups != 1:
+            if isinstance(op, SemaphoreArriveOp):
+                # It orders accesses of global memory. For tiles, no order is assumed.
+                return
+            reason = "it synchronizes the threads of one warpgroup, but those of all may write"
+            self._findings.remark(op, reason, state)
+        else:
+            state.barrier()
+
+    def _barrier_of_groups(self, op: Op, state: PartitionState) -> None:
+        """Follow a barrier of groups of several warpgroups."""
+        partition = self._threads.partition
+        if self._threads.scope or self._threads.is_divergent:
+            reason = f"not all threads of {op.warpgroups} warpgroups execute it"
+            self._findings.remark(op, reason, state)
+        elif op.warpgroups == partition.warpgroups:
+            state.barrier_of_all()
+        elif partition.symbol is not None:
+            state.barrier()
+
+    def cta_barrier(self, op: Op, state: PartitionState) -> None:
+        """Follow a barrier of the CTA, such as `gpu.barrier`."""
+        if self._threads.scope or self._threads.is_divergent or not self._threads.partition.whole:
+            reason = "not all threads of the CTA execute it"
+            self._findings.remark(op, reason, state)
+        else:
+            state.barrier()

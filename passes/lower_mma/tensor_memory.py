@@ -1,28 +1,30 @@
 """Tensor memory of a kernel: allocation, waits, release; stores and loads of accumulators."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ....bindings.diagnostics import format_location
-from ....bindings.irtypes import Attribute, Op, Value
-from ....bindings.mlir import ir
-from ....dialect.ops import AnyMma, TensorMemoryOp, WaitOp, warpgroup_barrier
-from ....dialect.ops.pipeline import MBARRIER_BYTES
-from ....dialect.ops.tensor_memory import ADDRESS_BYTES, LEAST_COLUMNS
-from ....dialect.types import FragmentType, is_in_flight
-from ....ir import emit
-from ....ir.cluster import check_clusters, cluster_barrier
-from ....ir.errors import OpError
-from ....ir.i32 import I32
-from ....ir.kernel import function_of, required_block_size, returns_of, warpgroups_of
-from ....ir.mbarriers import wait_for_phase
-from ....ir.shared_memory import allocation_pointer, gep
-from ....ir.tensor_memory import LANE_BIT, WARP_LANES, address_offset, columns_needed
-from ....ir.threads import linear_thread
-from ....layout.fragments import WARPGROUP, first_rows
-from ....layout.transfer import WARP
-from ....layout.wgmma import INSTRUCTION_M
-from ..registers import AccumulatorRegisters, struct_of
+from ...bindings.diagnostics import format_location
+from ...bindings.irtypes import Attribute, Op, Value
+from ...bindings.mlir import ir
+from ...dialect.ops import AnyMma, TensorMemoryOp, WaitOp, warpgroup_barrier
+from ...dialect.ops.pipeline import MBARRIER_BYTES
+from ...dialect.ops.tensor_memory import ADDRESS_BYTES, LEAST_COLUMNS
+from ...dialect.types import FragmentType, is_in_flight
+from ...ir import emit
+from ...ir.cluster import check_clusters, cluster_barrier
+from ...ir.errors import OpError
+from ...ir.i32 import I32
+from ...ir.kernel import function_of, required_block_size, returns_of, warpgroups_of
+from ...ir.mbarriers import wait_for_phase
+from ...ir.shared_memory import allocation_pointer, gep
+from ...ir.tensor_memory import LANE_BIT, WARP_LANES, address_offset, columns_needed
+from ...ir.threads import linear_thread
+from ...layout.fragments import WARPGROUP, first_rows
+from ...layout.transfer import WARP
+from ...layout.wgmma import INSTRUCTION_M
+from .registers import AccumulatorRegisters, struct_of
 
 #: An access in the shape 16x256b moves 8 columns, times a power of two up to 32.
 _ACCESS_COLUMNS, _MOST_ACCESSES = 8, 32
