@@ -108,7 +108,7 @@ def _succeeds(pipe: Pipe, names: dict[str, str], folder: str) -> bool:
         joined = "2>&1" in files or command.refused
         errors = printed if joined else files.get("2>", os.devnull)
         if standard_input is not None:
-            arguments.append(standard_input)
+            arguments = [word for word in arguments if word != "-"] + [standard_input]
         if command.refused == _runs(command.program, arguments, printed, errors):
             return False
     return True
