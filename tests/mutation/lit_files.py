@@ -66,7 +66,7 @@ def passes(test: str) -> bool:
 
 def _parsed(line: str) -> Pipe:
     """Return the pipe of a RUN line; an empty one if it does not run here."""
-    pipe = []
+    line, pipe = re.sub(r">(?=%t)", "> ", line), []
     for command in " ".join(shlex.quote(word) for word in shlex.split(line)).split(" '|' "):
         program, *words = shlex.split(command)
         refused = program == "%{refused}"
