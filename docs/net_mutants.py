@@ -12,10 +12,10 @@ _RECORD = Path(__file__).parents[1] / "benchmarks" / "results" / "mutants-net.js
 
 _INTRODUCTION = """## The checker, `smem-insert-sync` and `smem-allocate`
 
-[This record](../benchmarks/results/mutants-net.json) of {date} is of {evaluated} mutants, mostly of
-conditions, drawn from all files of these passes. The net of `python -m fuzz.net` compares what the
+{evaluated} mutants of these passes, mostly of conditions
+([record](../benchmarks/results/mutants-net.json) of {date}). `python -m fuzz.net` compares what the
 passes say of the first 250 or 400 programs with [its record](../benchmarks/results/prover-net.json);
-for `smem-allocate`, the emulator runs them. What the net does not notice, the lit tests of passes and
+for `smem-allocate`, the emulator runs them. What that does not notice, the lit tests of passes and
 `tests/passes/` try.
 """
 
@@ -38,18 +38,17 @@ def print_section() -> None:
 
 
 def print_reasons(mutants: Iterable[tuple[str, str]]) -> None:
-    """Print the mutants that are left, by their reason: the edit of each, with the sides that notice it.
+    """Print the mutants that are left, by their reason: the place of each, with the sides that notice it.
 
-    Of equivalent mutants, the places are printed, with the number of mutants of each.
+    Of mutants without a reason, the edits are printed; of others, the number of each place.
     """
     by_reason = defaultdict[str, dict[str, list[str]]](lambda: defaultdict(list))
     for mutant, sides in mutants:
         file, _, edit = mutant.partition(": ")
-        reason = explanation(mutant) or "no reason is known"
-        place = edit.partition(": ")[0]
-        noticed = f" ({sides})" if sides else ""
-        label = f"`{place}`" if reason.startswith("equivalent") else f"`{edit}`{noticed}"
-        by_reason[reason][file].append(label)
+        reason = explanation(mutant)
+        noticed = f" ({sides})" if sides and not reason.startswith("equivalent") else ""
+        label = edit.partition(": ")[0] if reason else edit
+        by_reason[reason or "no reason is known"][file].append(f"`{label}`{noticed}")
     for reason, by_file in sorted(by_reason.items()):
         places = [
             f"{file}: "
