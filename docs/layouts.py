@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlir_smem.advisor import forms, scales, types
+from mlir_smem.advisor import forms
 from mlir_smem.advisor.pictures import AccessKind, Picture
 from mlir_smem.layout import (
     Arch,
@@ -145,13 +145,16 @@ def draw(name: str, folder: Path) -> None:
 
 def _expand(name: str, *words: str) -> str:
     """Return the text for `{{name words}}`."""
-    return {"figure": _figure, "table": _table, "steps": _steps_of}[name](*words)
+    return {"figure": _figure, "image": _image, "table": _table, "steps": _steps_of}[name](*words)
 
 
 def _figure(name: str) -> str:
-    alternative, command = FIGURES[name]
-    image = f"![{alternative}](figures/{name}.svg)"
-    return f"{image}\n\n```sh\nsmem-layout plot {command} -o {name}.svg\n```"
+    """Return a figure with its command."""
+    return f"{_image(name)}\n\n```sh\nsmem-layout plot {FIGURES[name][1]} -o {name}.svg\n```"
+
+
+def _image(name: str) -> str:
+    return f"![{FIGURES[name][0]}](figures/{name}.svg)"
 
 
 def _table(name: str) -> str:
@@ -160,11 +163,6 @@ def _table(name: str) -> str:
         "meanings": (("major", "swizzle", "layout", "LBO leads", "SBO leads"), _meanings()),
         "steps": (("major", "swizzle", "LBO", "SBO", "descriptor", "steps add"), _steps()),
         "modes": (("swizzle", "bits 62-63 for wgmma", "bits 61-63 for tcgen05"), _modes()),
-        "scales": (
-            ("kind", "factors", "elements per factor", "K", "factors per row", "ids"),
-            _scales(),
-        ),
-        "types": (("type", "bits", "K-major", "MN-major", "kinds"), _types()),
     }[name]
     lines = [heads, ("---",) * len(heads), *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
@@ -190,18 +188,6 @@ def _modes() -> Iterator[tuple[Any, ...]]:
         yield swizzle, modes.get(swizzle, "-"), Arch.SM_100.descriptor.modes[swizzle]
 
 
-def _scales() -> Iterator[tuple[Any, ...]]:
-    for row in (table.data() for table in scales(Arch.SM_103)):
-        ids = ", ".join(map(str, row["ids"]))
-        yield f"`{row['kind']}`", row["scale"], row["block"], row["k"], row["factors"], ids
-
-
-def _types() -> Iterator[tuple[Any, ...]]:
-    for row in (table.data() for table in types(Arch.SM_100)):
-        lists = (", ".join(row[name]) or "-" for name in ("k_major", "mn_major", "kinds"))
-        yield f"`{row['type']}`", row["bits"], *lists
-
-
 def _steps_of(major: str, swizzle: str) -> str:
     """Return a sentence about LBO and SBO in the figure of a canonical form."""
     element, arch = BF16, Arch.SM_90
@@ -210,7 +196,8 @@ def _steps_of(major: str, swizzle: str) -> str:
     else:
         text = next(t for (m, s), t in FILLED.items() if (m.value, str(s)) == (major, swizzle))
     steps = Picture(parse_layout(text, element), strides=True, arch=arch).descriptor_strides
-    clauses = [f"{step.name} = {step.size} leads to element {step.to}" for step in steps]
+    first, *rest = (f"{step.name} = {step.size} {{}} {step.to}" for step in steps)
+    clauses = [first.format("leads to element"), *(clause.format("to") for clause in rest)]
     return f"In the figure, {' and '.join(clauses)}."
 
 
