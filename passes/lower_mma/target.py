@@ -160,7 +160,7 @@ def target_of(arch: Arch) -> MmaTarget:
         Invalid: if no target is registered for its instruction set.
     """
     if arch.isa.name not in _TARGETS:
-        names = ", ".join(_TARGETS)
+        names = ", ".join(sorted(_TARGETS))
         raise Invalid(f"has no lowering to {arch.isa.name}, which {arch} has; there are {names}")
     return _TARGETS[arch.isa.name](arch)
 

@@ -226,7 +226,7 @@ def test_toy_descriptors_are_not_those_of_wgmma(toy):
 
 def test_lowering_without_a_target_is_an_error(toy, monkeypatch):
     monkeypatch.delitem(targets._TARGETS, "toy")
-    message = "smem-lower-mma: has no lowering to toy, which sm_7 has; there are wgmma, tcgen05"
+    message = "smem-lower-mma: has no lowering to toy, which sm_7 has; there are tcgen05, wgmma"
     with pytest.raises(ir.MLIRError, match=message):
         lowered(toy)
 
