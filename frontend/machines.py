@@ -189,7 +189,7 @@ class GpuMachine:
         self._loaded[key].launch(*arguments, grid=grid, stream=self._stream)
 
     def copy(self, target: int, source: int, size: int) -> None:
-        from cuda.bindings import driver
+        import cuda.bindings.driver as driver
 
         (error,) = driver.cuMemcpyAsync(target, source, size, self._stream)
         if error != driver.CUresult.CUDA_SUCCESS:

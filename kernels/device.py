@@ -14,7 +14,7 @@ def gpu_name(device: int | None = None) -> str:
     Raises:
         LaunchError: if there is no such GPU.
     """
-    from cuda.core import Device
+    from cuda.core import Device  # pyright: ignore[reportAttributeAccessIssue]
 
     try:
         gpu = Device() if device is None else Device(device)

@@ -39,7 +39,7 @@ def preserve_current_device() -> Iterator[None]:
 
     A library such as PyTorch takes the current GPU for the one that it works on.
     """
-    from cuda.bindings import driver
+    import cuda.bindings.driver as driver
 
     _, context = driver.cuCtxGetCurrent()
     try:
@@ -56,7 +56,7 @@ def make_current(context: Any) -> Iterator[None]:
     Raises:
         LaunchError: if the driver refuses it.
     """
-    from cuda.bindings import driver
+    import cuda.bindings.driver as driver
 
     (error,) = driver.cuCtxPushCurrent(context)
     if error != driver.CUresult.CUDA_SUCCESS:
@@ -69,7 +69,7 @@ def make_current(context: Any) -> Iterator[None]:
 
 def _device(number: int | None):
     try:
-        from cuda.core import Device
+        from cuda.core import Device  # pyright: ignore[reportAttributeAccessIssue]
     except ImportError:
         raise LaunchError(
             "running on a GPU needs cuda-core; install mlir-smem with its extra 'gpu'"

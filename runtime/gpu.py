@@ -97,7 +97,7 @@ class Kernel:
             value: its value.
             grant: what it allows, for messages.
         """
-        from cuda.bindings import driver
+        import cuda.bindings.driver as driver
 
         error, *_ = driver.cuKernelSetAttribute(
             getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{attribute}"),
@@ -110,7 +110,7 @@ class Kernel:
 
     def _load(self) -> LoadedKernel:
         """Return the kernel as code of the GPU's context, which is current."""
-        from cuda.bindings import driver
+        import cuda.bindings.driver as driver
 
         error, context = driver.cuCtxGetCurrent()
         if error == driver.CUresult.CUDA_SUCCESS:
@@ -310,7 +310,7 @@ class Buffer:
         return self._host
 
     def _copy(self, call: str, target: int, source: int) -> None:
-        from cuda.bindings import driver
+        import cuda.bindings.driver as driver
 
         error, *_ = getattr(driver, call)(target, source, self._bytes.nbytes)
         if error != driver.CUresult.CUDA_SUCCESS:

@@ -17,7 +17,7 @@ def resident_blocks(kernel: LoadedKernel, extents: Extents) -> int:
     Raises:
         LaunchError: if the driver returns an error, or not even one cluster fits the GPU.
     """
-    from cuda.bindings import driver
+    import cuda.bindings.driver as driver
 
     cluster = tuple(extents.cluster or (1, 1, 1))
     config = configuration(driver, replace(extents, grid=cluster, cluster=cluster), stream=0)

@@ -73,7 +73,7 @@ class LaunchPlan:
         maps: Sequence[TensorMapArguments],
         starter: Starter,
     ) -> None:
-        from cuda.bindings import driver
+        import cuda.bindings.driver as driver
 
         arguments = manifest["arguments"]
         self.starter = starter

@@ -55,7 +55,7 @@ class Starter:
     """Starts a loaded kernel with a grid, on any stream and from any thread."""
 
     def __init__(self, kernel: LoadedKernel, extents: Extents) -> None:
-        from cuda.bindings import driver
+        import cuda.bindings.driver as driver
 
         self._kernel, self._extents = kernel, extents
         self._driver, self._success = driver, driver.CUresult.CUDA_SUCCESS

@@ -34,7 +34,7 @@ class DeviceMemory:
     """
 
     def __init__(self, context: Any, size: int) -> None:
-        from cuda.bindings import driver
+        import cuda.bindings.driver as driver
 
         self._driver, self._context, self.size = driver, context, size
         self._do("cuCtxPushCurrent", context)

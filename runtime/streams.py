@@ -35,7 +35,7 @@ def wait_for(array: Any) -> None:
 def finish(array: Any) -> None:
     """Wait for a launch that wrote an array of a library that does not expose its streams."""
     if exposes_no_stream(array):
-        from cuda.core import LEGACY_DEFAULT_STREAM
+        from cuda.core import LEGACY_DEFAULT_STREAM  # pyright: ignore[reportAttributeAccessIssue]
 
         LEGACY_DEFAULT_STREAM.sync()
 

@@ -174,7 +174,7 @@ def encode(arguments: TensorMapArguments) -> Any:
     Raises:
         LaunchError: if the driver refuses it.
     """
-    from cuda.bindings import driver
+    import cuda.bindings.driver as driver
 
     rank = len(arguments.extents)
     error, encoded = driver.cuTensorMapEncodeTiled(

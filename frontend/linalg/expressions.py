@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...bindings.irtypes import Op, Value
 from .loop_indices import LoopIndex
@@ -95,7 +95,7 @@ def parts_of(node: Node) -> Iterator[Node]:
             stack += node.operands
 
 
-def is_cast(node: Node) -> bool:
+def is_cast(node: Node) -> TypeGuard[AppliedOp]:
     """Whether an expression is a conversion of `FLOAT_CASTS` or `_INTEGER_CASTS` to a wide type."""
     if not isinstance(node, AppliedOp):
         return False

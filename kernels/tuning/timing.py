@@ -71,7 +71,7 @@ class _Clock:
     """A stream and two events of the current GPU."""
 
     def __init__(self) -> None:
-        from cuda.bindings import driver
+        import cuda.bindings.driver as driver
 
         self._driver = driver
         # Copies to the arrays may still run on other streams.

@@ -17,7 +17,7 @@ _RANDOM = 2**20 + 7
 
 def random_operands(problem: Problem, m: int, n: int, k: int) -> tuple[Buffer, Buffer, Buffer]:
     """Return A, B and C of a problem: normally distributed numbers, or integers of the whole range."""
-    from cuda.core import Device
+    from cuda.core import Device  # pyright: ignore[reportAttributeAccessIssue]
 
     a = _random(problem.a, (m, k), "C" if problem.a_major == "k" else "F")
     b = _random(problem.b, (k, n), "C" if problem.b_major == "n" else "F")
