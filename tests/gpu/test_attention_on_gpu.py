@@ -21,15 +21,15 @@ def check(q, k, v, causal=False, window=(None, None)):
     left, right = window
     o, lse = attention(q, k, v, causal=causal, window=window, return_lse=True)
     m, n = q.shape[1], k.shape[1]
-    wide = [each.double().transpose(1, 2) for each in (q, k, v)]
-    wide[1:] = [each.repeat_interleave(q.shape[2] // k.shape[2], 1) for each in wide[1:]]
+    wide = [tensor.double().transpose(1, 2) for tensor in (q, k, v)]
+    wide[1:] = [tensor.repeat_interleave(q.shape[2] // k.shape[2], 1) for tensor in wide[1:]]
     s = wide[0] @ wide[1].transpose(-2, -1) * q.shape[-1] ** -0.5
-    place = torch.arange(m, device="cuda")[:, None] + n - m
+    position = torch.arange(m, device="cuda")[:, None] + n - m
     key = torch.arange(n, device="cuda")[None]
     right = 0 if causal else right
     hidden = torch.zeros(m, n, dtype=torch.bool, device="cuda")
-    hidden |= (key > place + right) if right is not None else hidden
-    hidden |= (key < place - left) if left is not None else hidden
+    hidden |= (key > position + right) if right is not None else hidden
+    hidden |= (key < position - left) if left is not None else hidden
     s = s.masked_fill(hidden, float("-inf"))
     weights = torch.softmax(s, -1).nan_to_num(0)
     expected = (weights @ wide[2]).transpose(1, 2)
@@ -56,12 +56,12 @@ def test_many_tiles_of_each_cta():
 def test_the_bytes_are_those_of_the_emulator():
     q, k, v = tensors(1, 2, 1, 200, 300, 128)
     o = to_numpy(attention(q, k, v, causal=True), np.int16)
-    on_host = [each.cpu() for each in (q, k, v)]
+    on_host = [tensor.cpu() for tensor in (q, k, v)]
     out = torch.empty_like(on_host[0])
     attention(*on_host, causal=True, out=out, on="cpu")
     # The chip sums products in another order, and rounds its exponentials otherwise.
-    found, emulated = (x.astype(np.int32) for x in (o, to_numpy(out, np.int16)))
-    assert (np.abs(found - emulated) <= 1).mean() > 0.99
+    measured, emulated = (x.astype(np.int32) for x in (o, to_numpy(out, np.int16)))
+    assert (np.abs(measured - emulated) <= 1).mean() > 0.99
 
 
 @pytest.mark.parametrize("dim", DIMS)
@@ -69,28 +69,31 @@ def test_the_bytes_are_those_of_the_emulator():
 def test_packed_sequences(dim, causal):
     """Each sequence has the result that it has alone."""
     lengths = [(1000, 1333), (0, 40), (1, 333), (64, 65), (2049, 2049), (130, 0), (517, 300)]
-    of_queries, of_keys = (
-        torch.tensor([0, *each], device="cuda").cumsum(0).int()
-        for each in zip(*lengths, strict=True)
+    query_starts, key_starts = (
+        torch.tensor([0, *extents], device="cuda").cumsum(0).int()
+        for extents in zip(*lengths, strict=True)
     )
-    tokens = int(of_queries[-1]), int(of_keys[-1])
-    q, k, v = (each[0] for each in tensors(1, 4, 2, *tokens, dim))
+    tokens = int(query_starts[-1]), int(key_starts[-1])
+    q, k, v = (tensor[0] for tensor in tensors(1, 4, 2, *tokens, dim))
     o, lse = attention(
         q,
         k,
         v,
         causal=causal,
-        cu_seqlens_q=of_queries,
-        cu_seqlens_k=of_keys,
+        cu_seqlens_q=query_starts,
+        cu_seqlens_k=key_starts,
         max_seqlen_q=2049,
         return_lse=True,
     )
-    for at, (queries, keys) in enumerate(lengths):
-        rows, columns = (slice(int(each[at]), int(each[at + 1])) for each in (of_queries, of_keys))
+    for sequence, (queries, keys) in enumerate(lengths):
+        rows, columns = (
+            slice(int(starts[sequence]), int(starts[sequence + 1]))
+            for starts in (query_starts, key_starts)
+        )
         if not keys:
             assert not o[rows].any() and torch.isneginf(lse[:, rows]).all()
         elif queries:
-            parts = (each[None] for each in (q[rows], k[columns], v[columns]))
+            parts = (tensor[None] for tensor in (q[rows], k[columns], v[columns]))
             alone, logarithms = attention(*parts, causal=causal, return_lse=True)
             assert (o[rows].float() - alone[0].float()).abs().max() <= 2**-7 * v.abs().max()
             assert torch.allclose(lse[:, rows], logarithms[0], rtol=1e-6, atol=1e-5)
@@ -101,20 +104,20 @@ def test_packed_sequences(dim, causal):
 def test_packed_sequences_of_e4m3(dim, causal):
     """A sequence's values are one number, and so is its result, wherever it begins."""
     lengths = [(1000, 1333), (0, 40), (1, 333), (64, 65), (2049, 2049), (301, 517)]
-    of_queries, of_keys = (
-        torch.tensor([0, *each], device="cuda").cumsum(0).int()
-        for each in zip(*lengths, strict=True)
+    query_starts, key_starts = (
+        torch.tensor([0, *extents], device="cuda").cumsum(0).int()
+        for extents in zip(*lengths, strict=True)
     )
-    tokens = int(of_queries[-1]), int(of_keys[-1])
-    q, k, v = (each[0] for each in tensors(1, 4, 2, *tokens, dim, torch.float8_e4m3fn))
-    packing = {"cu_seqlens_q": of_queries, "cu_seqlens_k": of_keys, "max_seqlen_q": 2049}
+    tokens = int(query_starts[-1]), int(key_starts[-1])
+    q, k, v = (tensor[0] for tensor in tensors(1, 4, 2, *tokens, dim, torch.float8_e4m3fn))
+    packing = {"cu_seqlens_q": query_starts, "cu_seqlens_k": key_starts, "max_seqlen_q": 2049}
     numbers = (-448, 2, 448, 1, -3, 40)
-    for at, number in enumerate(numbers):
-        v[of_keys[at] : of_keys[at + 1]] = number
+    for sequence, number in enumerate(numbers):
+        v[key_starts[sequence] : key_starts[sequence + 1]] = number
     o = attention(q, k, v, causal=causal, **packing)
-    for at, number in enumerate(numbers):
-        found = o[of_queries[at] : of_queries[at + 1]].float()
-        assert torch.allclose(found, torch.full_like(found, number), rtol=2**-4)
+    for sequence, number in enumerate(numbers):
+        output = o[query_starts[sequence] : query_starts[sequence + 1]].float()
+        assert torch.allclose(output, torch.full_like(output, number), rtol=2**-4)
 
 
 @pytest.mark.parametrize("dim", [128, 192, 256])
@@ -157,22 +160,22 @@ def test_few_queries_of_heads_that_share_keys(dim, queries):
 @pytest.mark.parametrize("name", ["cupy", "jax"])
 def test_arrays_of_other_libraries(name):
     """The result is of the library of the arrays."""
-    given = tensors(1, 4, 2, 300, 500, 64, torch.float16)
-    expected, logarithms = attention(*given, causal=True, return_lse=True)
+    operands = tensors(1, 4, 2, 300, 500, 64, torch.float16)
+    expected, logarithms = attention(*operands, causal=True, return_lse=True)
     module = pytest.importorskip(name, exc_type=ImportError)
-    made = module.from_dlpack if name == "cupy" else module.dlpack.from_dlpack
-    theirs = [made(each) for each in given]
-    found, lse = attention(*theirs, causal=True, return_lse=True)
-    assert type(found) is type(theirs[0])
-    assert torch.equal(torch.from_dlpack(found), expected)
+    convert = module.from_dlpack if name == "cupy" else module.dlpack.from_dlpack
+    theirs = [convert(tensor) for tensor in operands]
+    output, lse = attention(*theirs, causal=True, return_lse=True)
+    assert type(output) is type(theirs[0])
+    assert torch.equal(torch.from_dlpack(output), expected)
     assert torch.equal(torch.from_dlpack(lse), logarithms)
 
 
 def test_a_configuration_is_found_and_used(tmp_path, monkeypatch):
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
     q, k, v = tensors(2, 4, 2, 1000, 1333, 64)
-    given = [Config(2, 128, 2, 2), Config(2, 64, 2, 1)]
-    found = tune(q, k, v, causal=True, configs=given, progress=False)
-    assert found in (*given, default_config(Problem(dim=64, right=True), 1000, 1333))
+    configs = [Config(2, 128, 2, 2), Config(2, 64, 2, 1)]
+    config = tune(q, k, v, causal=True, configs=configs, progress=False)
+    assert config in (*configs, default_config(Problem(dim=64, right=True), 1000, 1333))
     check(q, k, v, causal=True)
-    assert tune(q, k, v, causal=True, configs=given, progress=False) == found
+    assert tune(q, k, v, causal=True, configs=configs, progress=False) == config

@@ -63,8 +63,8 @@ def test_views_and_swiglu():
     assert torch_graphs()[before].count("mlir_smem") == 1
 
 
-def attended(function, *inputs):
-    """Compile a function that is attention, compare its result, and return the parts of its graph."""
+def compile_attention(function, *inputs):
+    """Compile a function that is attention, check its result, and return its graph."""
     before = len(torch_graphs())
     compiled = torch.compile(function, backend="mlir_smem", fullgraph=True)
     with torch.no_grad():
@@ -87,22 +87,24 @@ def attended(function, *inputs):
 )
 def test_attention(dim, queries, keys, options):
     q, k, v = r(2, 4, queries, dim), r(2, 4, keys, dim), r(2, 4, keys, dim)
-    graph = attended(lambda q, k, v: attend(q, k, v, **options), q, k, v)
+    graph = compile_attention(lambda q, k, v: attend(q, k, v, **options), q, k, v)
     assert graph.count("mlir_smem") == 1, str(graph)
 
 
 def test_attention_with_shared_heads():
     q, k, v = r(2, 8, 300, 128), r(2, 2, 300, 128), r(2, 2, 300, 128)
-    graph = attended(lambda q, k, v: attend(q, k, v, is_causal=True, enable_gqa=True), q, k, v)
+    graph = compile_attention(
+        lambda q, k, v: attend(q, k, v, is_causal=True, enable_gqa=True), q, k, v
+    )
     assert graph.count("mlir_smem") == 1, str(graph)
 
 
 def test_attention_between_views():
-    def joined(qkv):
+    def attend_to_qkv(qkv):
         q, k, v = qkv.view(2, 300, 3, 4, 64).permute(2, 0, 3, 1, 4)
         return attend(q, k, v).transpose(1, 2).reshape(2, 300, 256)
 
-    assert attended(joined, r(2, 300, 768)).count("mlir_smem") == 1
+    assert compile_attention(attend_to_qkv, r(2, 300, 768)).count("mlir_smem") == 1
 
 
 def test_attention_of_tensors_at_any_address():
@@ -111,13 +113,13 @@ def test_attention_of_tensors_at_any_address():
     compiled = torch.compile(attend, backend="mlir_smem")
     before = len(torch_graphs())
     with torch.no_grad():
-        check(compiled(q, k, v), attend(*(each.contiguous().clone() for each in (q, k, v))))
+        check(compiled(q, k, v), attend(*(tensor.contiguous().clone() for tensor in (q, k, v))))
     assert torch_graphs()[before].count("mlir_smem") == 1
 
 
 def test_attention_with_a_mask_or_gradients_is_left():
     q, k, v = (r(2, 4, 128, 64) for _ in "QKV")
-    graph = attended(attend, q, k, v, r(128, 128))
+    graph = compile_attention(attend, q, k, v, r(128, 128))
     assert "its mask is the tensor" in str(graph)
     before = len(torch_graphs())
     compiled = torch.compile(attend, backend="mlir_smem")

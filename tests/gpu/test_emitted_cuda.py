@@ -11,7 +11,7 @@ from emitted_kernels import emitted_cases
 from mlir_smem.runtime.gpu import Buffer
 
 
-def launched(case):
+def run_case(case):
     """Return the chip's D, by a kernel that NVRTC compiles."""
     from cuda.bindings import driver
     from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
@@ -38,4 +38,4 @@ def launched(case):
 
 @pytest.mark.parametrize("case", emitted_cases(), ids=str)
 def test_the_product_is_exact(case):
-    np.testing.assert_array_equal(launched(case), case.expected())
+    np.testing.assert_array_equal(run_case(case), case.expected())

@@ -62,10 +62,10 @@ def test_results_of_pytorch(element):
     x = torch.arange(5, device="cuda", dtype=dtype)
     # Other work of the stream comes before and after.
     with torch.cuda.stream(torch.cuda.Stream()):
-        found = [program(x + i) for i in range(20)]
+        outputs = [program(x + i) for i in range(20)]
         gc.collect()
         sums = [
-            (doubled - 2 * (x + i)).abs().sum().item() for i, (doubled, _, _) in enumerate(found)
+            (doubled - 2 * (x + i)).abs().sum().item() for i, (doubled, _, _) in enumerate(outputs)
         ]
     assert sums == [0.0] * 20
     doubled, count, same = program(x)

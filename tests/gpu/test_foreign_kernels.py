@@ -16,5 +16,5 @@ def test_results_are_exact_on_the_chip(name, size):
     host = FOREIGN[name]
     inputs, c = host.inputs(*size), host.names[-1]
     compiled = mlir_smem.compile(host.text())
-    found = run_on_gpu(compiled, host.entry, inputs, [c], host.blocks(*size[:2]))[c]
-    assert np.array_equal(found, host.expected(inputs))
+    measured = run_on_gpu(compiled, host.entry, inputs, [c], host.blocks(*size[:2]))[c]
+    assert np.array_equal(measured, host.expected(inputs))

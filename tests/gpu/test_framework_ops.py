@@ -30,8 +30,8 @@ SHAPES = [
 
 
 def integers(*shape, grad=False):
-    made = torch.randint(-2, 3, shape, device="cuda").bfloat16()
-    return made.requires_grad_(grad)
+    tensor = torch.randint(-2, 3, shape, device="cuda").bfloat16()
+    return tensor.requires_grad_(grad)
 
 
 @pytest.mark.parametrize("a, b", SHAPES, ids=str)
@@ -51,12 +51,12 @@ def test_a_compiled_layer_and_its_gradient(torch_op, mode):
     for _ in range(4):
         x.grad = w.grad = None
         compiled(x, w).backward()
-        found = x.grad.clone(), w.grad.clone()
+        gradients = x.grad.clone(), w.grad.clone()
         x.grad = w.grad = None
         loss(torch.matmul)(x, w).backward()
         # Sums of 1,024 products of small integers are exact; gradients are multiples of 1/8.
-        assert torch.equal(found[0], x.grad)
-        assert torch.equal(found[1], w.grad)
+        assert torch.equal(gradients[0], x.grad)
+        assert torch.equal(gradients[1], w.grad)
 
 
 def test_compiled_code_takes_any_shape(torch_op):
@@ -84,12 +84,13 @@ def test_a_program_of_jax(jax_op, a, b, transposed):
         return jax_op.matmul(x * 2, y + 1, out_dtype="float32", **flags) * 0.5
 
     for _ in range(3):
-        found = program(first, second)
-    x, y = (np.asarray(each, np.float64) for each in (first, second))
+        product = program(first, second)
+    x, y = (np.asarray(operand, np.float64) for operand in (first, second))
     x, y = (
-        each.swapaxes(-1, -2) if t else each for each, t in zip((x, y), transposed, strict=True)
+        operand.swapaxes(-1, -2) if t else operand
+        for operand, t in zip((x, y), transposed, strict=True)
     )
-    assert np.array_equal(np.asarray(found, np.float64), x @ (y + 1))
+    assert np.array_equal(np.asarray(product, np.float64), x @ (y + 1))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float8_e4m3fn"])
@@ -100,9 +101,9 @@ def test_types_that_are_read_k_major_only(jax_op, dtype):
 
     random = np.random.default_rng(2)
     a, b = (jnp.asarray(random.integers(-2, 3, s), dtype) for s in ((100, 200), (200, 60)))
-    found = jax.jit(jax_op.matmul)(a, b)
+    product = jax.jit(jax_op.matmul)(a, b)
     expected = np.asarray(a, np.int64) @ np.asarray(b, np.int64)
-    assert jnp.array_equal(found, jnp.asarray(expected).astype(found.dtype))
+    assert jnp.array_equal(product, jnp.asarray(expected).astype(product.dtype))
 
 
 def test_gradients_and_vmap_of_jax(jax_op):
@@ -114,10 +115,10 @@ def test_gradients_and_vmap_of_jax(jax_op):
     a, b = (jnp.asarray(random.integers(-2, 3, s), "bfloat16") for s in ((4, 64, 96), (96, 40)))
 
     def loss(product):
-        def of_one(a, b):
+        def product_sum(a, b):
             return product(a, b).astype("float32").sum()
 
-        return jax.jit(jax.grad(lambda a, b: jax.vmap(of_one, (0, None))(a, b).sum(), (0, 1)))
+        return jax.jit(jax.grad(lambda a, b: jax.vmap(product_sum, (0, None))(a, b).sum(), (0, 1)))
 
     for ours, theirs in zip(loss(jax_op.matmul)(a, b), loss(jnp.matmul)(a, b), strict=True):
         assert jnp.array_equal(ours, theirs)
@@ -133,7 +134,7 @@ def test_a_program_of_jax_does_not_wait_for_the_kernel(jax_op):
     a = jnp.ones((8192, 8192), "bfloat16")
     program = jax.jit(lambda a: jax_op.matmul(a, a))
 
-    def spent():
+    def time_calls():
         start = time.perf_counter()
         results = [program(a) for _ in range(8)]
         dispatched = time.perf_counter() - start
@@ -141,7 +142,7 @@ def test_a_program_of_jax_does_not_wait_for_the_kernel(jax_op):
         return dispatched, time.perf_counter() - start
 
     # The first calls allocate the memory of the results, which waits for the GPU.
-    spent()
-    dispatched, finished = spent()
+    time_calls()
+    dispatched, finished = time_calls()
     assert finished > 8 * 8192**3 * 2 / 1e15
     assert dispatched < finished / 2

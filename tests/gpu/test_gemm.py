@@ -29,14 +29,14 @@ def random(rows, columns, dtype, major):
     shape = (rows, columns) if major == 0 else (columns, rows)
     element = getattr(torch, dtype)
     if element.is_floating_point:
-        made = torch.randn(shape, device="cuda").to(element)
+        matrix = torch.randn(shape, device="cuda").to(element)
     else:
         info = torch.iinfo(element)
-        made = torch.randint(info.min, info.max + 1, shape, device="cuda", dtype=element)
-    return made if major == 0 else made.t()
+        matrix = torch.randint(info.min, info.max + 1, shape, device="cuda", dtype=element)
+    return matrix if major == 0 else matrix.t()
 
 
-def within(c, a, b, extra):
+def check_product(c, a, b, extra):
     """Check C. Integers are exact. The bound of a float is its own rounding, that of `k` additions in
     f32, and `extra` times the sum of the products' magnitudes."""
     a, b = a.double(), b.double()
@@ -60,7 +60,7 @@ def test_types_and_extents(types, m, n, k):
     a, b = random(m, k, first, 0), random(k, n, second, 1)
     c = matmul(a, b, out_dtype=getattr(torch, result))
     assert c.dtype == getattr(torch, result)
-    within(c, a, b, EXTRA.get(types, 0))
+    check_product(c, a, b, EXTRA.get(types, 0))
 
 
 @pytest.mark.parametrize("a_major", [0, 1])
@@ -70,7 +70,7 @@ def test_types_and_extents(types, m, n, k):
 def test_majors(types, m, n, k, a_major, b_major):
     first, second, _ = TYPES[types]
     a, b = random(m, k, first, a_major), random(k, n, second, b_major)
-    within(matmul(a, b), a, b, 0)
+    check_product(matmul(a, b), a, b, 0)
 
 
 @pytest.mark.parametrize("a_major, b_major", [(1, 0), (1, 1), (0, 0)])
@@ -79,15 +79,15 @@ def test_majors(types, m, n, k, a_major, b_major):
 def test_operands_that_are_transposed(types, m, n, k, a_major, b_major):
     first, second, result = TYPES[types]
 
-    def padded(rows, columns, dtype, major):
+    def random_padded(rows, columns, dtype, major):
         """A matrix whose lines begin at multiples of 16 bytes."""
         along, across = (columns, rows) if major == 0 else (rows, columns)
         wide = random(across, -(-along // 16) * 16, dtype, 0)[:, :along]
         return wide if major == 0 else wide.t()
 
-    a, b = padded(m, k, first, a_major), padded(k, n, second, b_major)
+    a, b = random_padded(m, k, first, a_major), random_padded(k, n, second, b_major)
     c = matmul(a, b, out_dtype=getattr(torch, result))
-    within(c, a, b, EXTRA.get(types, 0))
+    check_product(c, a, b, EXTRA.get(types, 0))
 
 
 CONFIGS = [
@@ -108,7 +108,7 @@ CONFIGS = [
 @pytest.mark.parametrize("a_major, b_major", [(0, 0), (1, 1)])
 def test_configurations(config, a_major, b_major):
     a, b = random(1000, 528, "bfloat16", a_major), random(528, 776, "bfloat16", b_major)
-    within(matmul(a, b, config=config), a, b, 0)
+    check_product(matmul(a, b, config=config), a, b, 0)
 
 
 def test_slices_of_matrices_with_odd_extents():
@@ -116,11 +116,11 @@ def test_slices_of_matrices_with_odd_extents():
     a, b = random(300, 256, "bfloat16", 0)[:, 8:237], random(256, 264, "bfloat16", 0)[8:237, :201]
     out = torch.full((300, 264), 7.0, device="cuda", dtype=torch.bfloat16)
     matmul(a, b, out[:, :201])
-    within(out[:, :201], a, b, 0)
+    check_product(out[:, :201], a, b, 0)
     assert (out[:, 201:] == 7).all()
     new = matmul(a, b)
     assert new.shape == (300, 201)
-    within(new, a, b, 0)
+    check_product(new, a, b, 0)
 
 
 def test_dependent_gemms():
@@ -141,7 +141,7 @@ def test_arrays_of_cupy():
     b = cupy.random.standard_normal((128, 512), dtype=cupy.float32).astype(cupy.float16)
     c = matmul(a, b)
     assert isinstance(c, cupy.ndarray)
-    within(*(torch.from_dlpack(x) for x in (c, a, b)), 0)
+    check_product(*(torch.from_dlpack(x) for x in (c, a, b)), 0)
 
 
 def test_arrays_of_jax():
@@ -150,4 +150,4 @@ def test_arrays_of_jax():
     b = jax.random.normal(jax.random.key(2), (128, 512), jax.numpy.bfloat16)
     c = matmul(a, b)
     assert isinstance(c, jax.Array)
-    within(*(torch.from_dlpack(x) for x in (c, a, b)), 0)
+    check_product(*(torch.from_dlpack(x) for x in (c, a, b)), 0)

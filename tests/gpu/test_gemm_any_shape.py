@@ -20,11 +20,11 @@ def integers(*shape, dtype=None, by_columns=False):
     """Small integers, whose sums of products are exact in f32."""
     *batch, rows, columns = shape
     extents = (*batch, columns, rows) if by_columns else shape
-    made = torch.randint(-2, 3, extents, device="cuda").to(dtype or torch.bfloat16)
-    return made.mT if by_columns else made
+    matrix = torch.randint(-2, 3, extents, device="cuda").to(dtype or torch.bfloat16)
+    return matrix.mT if by_columns else matrix
 
 
-def expected(a, b):
+def exact_product(a, b):
     return a.double() @ b.double()
 
 
@@ -51,7 +51,7 @@ def test_a_thread_in_which_no_gpu_is_current():
     with ThreadPoolExecutor(1) as thread:
         thread.submit(matmul, a[:256], b, out[:256].zero_(), config=config).result()
     torch.cuda.synchronize()
-    assert (out.double() == expected(a, b)).all()
+    assert (out.double() == exact_product(a, b)).all()
 
 
 @pytest.mark.parametrize("b_by_columns", [False, True])
@@ -61,13 +61,13 @@ def test_the_chosen_configuration_is_right(m, n, k, b_by_columns):
     out = torch.full((m, n), torch.nan, device="cuda")
     for _ in range(3):
         matmul(a, b, out)
-        assert (out.double() == expected(a, b)).all()
+        assert (out.double() == exact_product(a, b)).all()
 
 
 @pytest.mark.parametrize("m, n, k", [(64, 4096, 4096), (128, 128, 16384), (1000, 1000, 1000)])
 def test_each_configuration_of_the_ranking_is_right(m, n, k):
     a, b = integers(m, k), integers(k, n)
-    out, right = torch.empty((m, n), device="cuda"), expected(a, b)
+    out, right = torch.empty((m, n), device="cuda"), exact_product(a, b)
     ranked = rank(Problem(c="f32"), m, n, k)
     for config in [candidate.config for candidate in ranked][:: max(1, len(ranked) // 12)]:
         out.fill_(torch.nan)
@@ -82,7 +82,7 @@ def test_split_k(split_k, cluster):
     config = replace(SPLIT, split_k=split_k, cluster=cluster)
     out = torch.empty((300, 520), device="cuda")
     matmul(a, b, out, config=config)
-    assert (out.double() == expected(a, b)).all()
+    assert (out.double() == exact_product(a, b)).all()
 
 
 @pytest.mark.parametrize("m, n", [(2048 + 128, 2048), (1408, 1536), (4096, 3000)])
@@ -91,7 +91,7 @@ def test_stream_k(m, n):
     a, b = integers(m, 1024), integers(1024, n)
     out = torch.empty((m, n), device="cuda")
     matmul(a, b, out, config=Config(split_k=2, store_columns=64))
-    assert (out.double() == expected(a, b)).all()
+    assert (out.double() == exact_product(a, b)).all()
 
 
 @pytest.mark.parametrize("tile_n", [16, 64, 128])
@@ -105,7 +105,7 @@ def test_parts_in_a_cluster(c, cluster_k, tile_n):
     for _ in range(3):
         out.fill_(torch.nan)
         matmul(a, b, out, config=config)
-        assert (out.double() == expected(a, b).to(DTYPES[c]).double()).all()
+        assert (out.double() == exact_product(a, b).to(DTYPES[c]).double()).all()
 
 
 @pytest.mark.parametrize("n, parts", [(128, "cluster_k"), (4096, "split_k")])
@@ -119,21 +119,21 @@ def test_results_are_equal_in_every_bit(n, parts):
 
 def test_streams_do_not_share_a_workspace():
     a, b = integers(128, 4096), integers(4096, 128)
-    right = expected(a, b)
+    right = exact_product(a, b)
     streams = [torch.cuda.Stream() for _ in range(4)]
     torch.cuda.synchronize()
-    found = []
+    products = []
     for number in range(40):
         with torch.cuda.stream(streams[number % 4]):
-            found.append(matmul(a, b, out_dtype=torch.float32, config=SPLIT))
+            products.append(matmul(a, b, out_dtype=torch.float32, config=SPLIT))
     torch.cuda.synchronize()
-    assert all((each.double() == right).all() for each in found)
+    assert all((product.double() == right).all() for product in products)
 
 
 def test_a_split_product_in_a_graph():
     a, b = integers(128, 4096), integers(4096, 128)
     out = torch.zeros((128, 128), device="cuda")
-    right = expected(a, b)
+    right = exact_product(a, b)
     # The workspace of the capture's stream is made during the capture.
     graph = torch.cuda.CUDAGraph()
     matmul(a, b, out, config=SPLIT)
@@ -153,7 +153,7 @@ def test_a_prepared_split_product():
     for _ in range(3):
         launch.launch()
     torch.cuda.synchronize()
-    assert (out.double() == expected(a, b)).all()
+    assert (out.double() == exact_product(a, b)).all()
 
 
 @pytest.mark.parametrize(
@@ -171,9 +171,9 @@ def test_a_prepared_split_product():
 @pytest.mark.parametrize("b_by_columns", [False, True])
 def test_batches(a_shape, b_shape, b_by_columns):
     a, b = integers(*a_shape), integers(*b_shape, by_columns=b_by_columns)
-    found = matmul(a, b, out_dtype=torch.float32)
-    right = expected(a, b)
-    assert found.shape == right.shape and (found.double() == right).all()
+    product = matmul(a, b, out_dtype=torch.float32)
+    right = exact_product(a, b)
+    assert product.shape == right.shape and (product.double() == right).all()
 
 
 def test_batches_that_are_strided():
@@ -181,7 +181,7 @@ def test_batches_that_are_strided():
     b = integers(4, 8, 128, 64)
     out = torch.empty((4, 8, 64, 96), device="cuda")[..., :64]
     matmul(a, b, out)
-    assert (out.double() == expected(a, b)).all()
+    assert (out.double() == exact_product(a, b)).all()
 
 
 @pytest.mark.parametrize(
@@ -198,13 +198,13 @@ def test_an_epilogue_with_every_operand(shape):
         return sl.where(col <= row, y, -1.0)
 
     operands = {"bias": bias, "scale": scale, "residual": residual, "alpha": 0.25}
-    found = matmul(a, b, epilogue=epilogue, operands=operands, out_dtype=torch.float32)
-    product = expected(a, b).float()
+    measured = matmul(a, b, epilogue=epilogue, operands=operands, out_dtype=torch.float32)
+    product = exact_product(a, b).float()
     y = torch.relu(product * 0.25 + bias.float()) * scale + residual.float()
     right = torch.where(
         torch.arange(n, device="cuda") <= torch.arange(m, device="cuda")[:, None], y, -1.0
     )
-    torch.testing.assert_close(found, right, rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(measured, right, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -223,27 +223,27 @@ def test_activations(name, theirs):
         torch.eye(128, device="cuda").bfloat16(),
     )
     function = getattr(activations, name)
-    found = matmul(a, b, epilogue=function, out_dtype=torch.float32)
-    torch.testing.assert_close(found, theirs(a.float()), rtol=2e-6, atol=2e-6)
+    measured = matmul(a, b, epilogue=function, out_dtype=torch.float32)
+    torch.testing.assert_close(measured, theirs(a.float()), rtol=2e-6, atol=2e-6)
 
 
 @pytest.mark.parametrize("gated", ["interleaved", "halves"])
 @pytest.mark.parametrize("m, n, k", [(512, 768, 256), (200, 136, 4096)])
 def test_gated_products(gated, m, n, k):
     a, b = integers(m, k), integers(k, 2 * n, by_columns=True)
-    found = matmul(
+    measured = matmul(
         a,
         b,
         epilogue=lambda gate, x: activations.silu(gate) * x,
         gated=gated,
         out_dtype=torch.float32,
     )
-    product = expected(a, b).float()
+    product = exact_product(a, b).float()
     first, second = (
         (product[:, ::2], product[:, 1::2]) if gated == "interleaved" else product.chunk(2, 1)
     )
     right = torch.nn.functional.silu(first) * second
-    torch.testing.assert_close(found, right, rtol=2e-6, atol=2e-5)
+    torch.testing.assert_close(measured, right, rtol=2e-6, atol=2e-5)
 
 
 def test_two_results():
@@ -251,7 +251,7 @@ def test_two_results():
     y, x = matmul(
         a, b, epilogue=lambda x: (sl.maximum(x, 0.0), x), out_dtype=(torch.bfloat16, torch.float32)
     )
-    right = expected(a, b)
+    right = exact_product(a, b)
     assert (x.double() == right).all()
     assert torch.equal(y, torch.relu(right).bfloat16())
 
@@ -261,11 +261,11 @@ def test_integers_with_scales_to_floats():
         torch.randint(-9, 10, s, device="cuda", dtype=torch.int8) for s in ((128, 256), (256, 64))
     )
     scale = torch.randn(64, device="cuda")
-    found = matmul(
+    measured = matmul(
         a,
         b,
         epilogue=lambda x, scale: x.to(sl.f32) * scale,
         operands={"scale": scale},
         out_dtype=torch.float32,
     )
-    assert torch.equal(found, expected(a, b).float() * scale)
+    assert torch.equal(measured, exact_product(a, b).float() * scale)

@@ -31,12 +31,12 @@ def integers(shape, dtype, strides=None, offset=0):
     strides = strides or torch.empty(shape).stride()
     size = 1 + sum((e - 1) * s for e, s in zip(shape, strides, strict=True)) + offset
     memory = torch.zeros(size, device="cuda", dtype=getattr(torch, dtype))
-    made = memory.as_strided(shape, strides, offset)
-    made.copy_(values)
-    return made
+    matrix = memory.as_strided(shape, strides, offset)
+    matrix.copy_(values)
+    return matrix
 
 
-def expected(a, b):
+def exact_product(a, b):
     return a.double() @ b.double()
 
 
@@ -44,7 +44,7 @@ def expected(a, b):
 @pytest.mark.parametrize("m, n, k", SHAPES)
 def test_dense_operands_of_any_shape(m, n, k, dtype, result):
     a, b = integers((m, k), dtype), integers((k, n), dtype)
-    right = expected(a, b)
+    right = exact_product(a, b)
     out = torch.zeros((m, n), device="cuda", dtype=getattr(torch, result))
     for _ in range(2):
         assert (matmul(a, b, out_dtype=out.dtype).double() == right).all()
@@ -72,7 +72,7 @@ def test_operands_of_any_strides(of_a, of_b, dtype, result):
     out = torch.zeros((m, n), device="cuda", dtype=getattr(torch, result))
     for _ in range(2):
         matmul(a, b, out)
-        assert (out.double() == expected(a, b)).all()
+        assert (out.double() == exact_product(a, b)).all()
 
 
 @pytest.mark.parametrize("of_c", PLACES)
@@ -84,7 +84,7 @@ def test_results_of_any_strides(of_c):
     memory = torch.full((size,), 77.0, device="cuda", dtype=torch.bfloat16)
     out = memory.as_strided((m, n), strides, offset)
     right = memory.clone()
-    right.as_strided((m, n), strides, offset).copy_(expected(a, b))
+    right.as_strided((m, n), strides, offset).copy_(exact_product(a, b))
     matmul(a, b, out)
     assert torch.equal(memory, right)
 
@@ -92,9 +92,9 @@ def test_results_of_any_strides(of_c):
 def test_batches_of_any_strides():
     a = integers((3, 4, 100, 73), "bfloat16", (33000, 7900, 73, 1))
     b = integers((4, 73, 131), "bfloat16")
-    found = matmul(a, b)
-    assert found.shape == (3, 4, 100, 131)
-    assert (found.double() == expected(a, b)).all()
+    product = matmul(a, b)
+    assert product.shape == (3, 4, 100, 131)
+    assert (product.double() == exact_product(a, b)).all()
 
 
 def test_calls_in_a_graph():
@@ -108,7 +108,7 @@ def test_calls_in_a_graph():
     for _ in range(2):
         out.zero_()
         graph.replay()
-        assert (out.double() == expected(a, b)).all()
+        assert (out.double() == exact_product(a, b)).all()
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ def test_a_host_stores_and_reads_registers():
     compiled = mlir_smem.compile(STORES)
     assert compiled.report is not None
     assert (compiled.report.spill_bytes, compiled.report.warnings) == (0, ())
-    found = run_on_gpu(compiled, "kernel", inputs, ["O"], (1,))["O"]
-    assert np.array_equal(found, stores_exact(inputs))
+    measured = run_on_gpu(compiled, "kernel", inputs, ["O"], (1,))["O"]
+    assert np.array_equal(measured, stores_exact(inputs))
 
 
 @pytest.mark.parametrize("m", [64, 128])
@@ -26,5 +26,5 @@ def test_vectors_are_multiplied(a, m):
     case = VectorProduct(m, a)
     inputs = case.inputs()
     compiled = mlir_smem.compile(case.text)
-    found = run_on_gpu(compiled, "kernel", inputs, ["O"], (1,))["O"]
-    assert np.array_equal(found, case.exact(inputs))
+    measured = run_on_gpu(compiled, "kernel", inputs, ["O"], (1,))["O"]
+    assert np.array_equal(measured, case.exact(inputs))

@@ -186,12 +186,12 @@ def test_a_map_with_another_address_is_the_map_of_that_address(torch):
     }
     one, other = torch.zeros(256, 512, device="cuda"), torch.zeros(256, 512, device="cuda")
     maps = [
-        encode(tensor_map(entry, Matrix(each.data_ptr(), (256, 512), (512, 1), 2)))
-        for each in (one, other)
+        encode(tensor_map(entry, Matrix(x.data_ptr(), (256, 512), (512, 1), 2)))
+        for x in (one, other)
     ]
     (error,) = driver.cuTensorMapReplaceAddress(maps[0], other.data_ptr())
     assert error == driver.CUresult.CUDA_SUCCESS
-    first, second = (ctypes.string_at(int(each.getPtr()), 128) for each in maps)
+    first, second = (ctypes.string_at(int(map_.getPtr()), 128) for map_ in maps)
     assert first == second
 
 
@@ -253,9 +253,9 @@ def test_the_cost_of_a_call(torch, record_property):
             for i in range(100):
                 call(i)
             times.append((time.perf_counter() - start) / 100)
-        found = round(1e6 * float(np.median(times)), 2)
-        record_property(name, found)
-        assert found <= most
+        microseconds = round(1e6 * float(np.median(times)), 2)
+        record_property(name, microseconds)
+        assert microseconds <= most
 
 
 # Traced kernels.
@@ -282,10 +282,10 @@ def operands(m, n, k):
     return a, b, a.astype(np.float64) @ b.astype(np.float64)
 
 
-def check(found, exact):
-    found = np.asarray(found, np.float64)
+def check(measured, exact):
+    measured = np.asarray(measured, np.float64)
     # Rounding to f16 is 2^-11 of a value at most; f32 sums of 1024 products add less than that again.
-    assert np.abs(found - exact).max() <= 2**-10 * np.abs(exact).max()
+    assert np.abs(measured - exact).max() <= 2**-10 * np.abs(exact).max()
 
 
 def test_a_traced_product_with_pytorch(torch, product):
@@ -324,9 +324,9 @@ def test_a_traced_product_is_the_emulators(torch, product):
 
 
 def test_traced_tensor_maps_of_arrays_that_change(torch):
-    kept = [torch.randn(200, 136, device="cuda").half() for _ in range(8)]
+    tensors = [torch.randn(200, 136, device="cuda").half() for _ in range(8)]
     for turn in range(3):
-        for x in kept:
+        for x in tensors:
             y = torch.zeros(200, 160, device="cuda").half()[:, :136]
             copied(x.add_(turn), y)
             assert torch.equal(x, y)

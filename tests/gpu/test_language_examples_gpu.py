@@ -17,8 +17,8 @@ def test_attention(t, keys):
     inputs["scale"] = inputs["Scale"][0]
     types = ["f16", "f16", "f16", "f32", "f32", "f32"]
     compiled = attention.compile(*types, keys=keys)
-    given = {name: inputs[name] for name in ("Q", "K", "V", "scale")}
-    outputs = run_on_gpu(compiled, "attention", given, ["O", "L"])
+    arguments = {name: inputs[name] for name in ("Q", "K", "V", "scale")}
+    outputs = run_on_gpu(compiled, "attention", arguments, ["O", "L"])
     reference.check(outputs, inputs)
 
 
@@ -30,10 +30,10 @@ def test_gemm(m, n, k, element):
     a, b = (rng.integers(-3, 4, shape).astype(dtype) for shape in ((m, k), (k, n)))
     compiled = gemm.compile(*[element] * 3)
     grid = (Kernel(compiled).resident_blocks(),)
-    found = run_on_gpu(compiled, "gemm", {"A": a, "B": b}, ["C"], grid)["C"]
+    measured = run_on_gpu(compiled, "gemm", {"A": a, "B": b}, ["C"], grid)["C"]
     expected = (a.astype(np.float32) @ b.astype(np.float32)).astype(dtype)
-    assert np.array_equal(found, expected)
+    assert np.array_equal(measured, expected)
     if m < 1000:
         lowered = gemm.compile(*[element] * 3, emit="nvvm")
         emulated = run_on_cpu(lowered, "gemm", {"A": a, "B": b}, ["C"], (2,))["C"]
-        assert np.array_equal(found, emulated)
+        assert np.array_equal(measured, emulated)

@@ -37,7 +37,7 @@ def branches(A, D):
     sl.store(sl.where(sl.iota(1) <= sl.iota(0) + block, x, 0.0), D[sl.ds(block * 64, 64), :])
 
 
-def of(*shape, dtype=np.float32):
+def random_array(*shape, dtype=np.float32):
     return RNG.standard_normal(shape).astype(dtype)
 
 
@@ -45,29 +45,34 @@ CASES = {
     "matmul": (
         matmul,
         {
-            "A": of(256, 192, dtype=ml_dtypes.bfloat16),
-            "B": of(192, 512, dtype=ml_dtypes.bfloat16),
+            "A": random_array(256, 192, dtype=ml_dtypes.bfloat16),
+            "B": random_array(192, 512, dtype=ml_dtypes.bfloat16),
             "C": np.zeros((256, 512), ml_dtypes.bfloat16),
         },
         ["C"],
     ),
     "softmax": (
         softmax,
-        {"X": of(256, 64), "bias": of(64), "Y": of(256, 64), "L": of(256)},
+        {
+            "X": random_array(256, 64),
+            "bias": random_array(64),
+            "Y": random_array(256, 64),
+            "L": random_array(256),
+        },
         ["Y", "L"],
     ),
-    "branches": (branches, {"A": of(320, 64), "D": of(320, 64)}, ["D"]),
+    "branches": (branches, {"A": random_array(320, 64), "D": random_array(320, 64)}, ["D"]),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_chip_computes_what_the_emulator_does(name):
-    kernel, given, outputs = CASES[name]
-    types = [given[each] for each in kernel.parameters]
-    emulated = run_on_cpu(kernel.compile(*types, emit="nvvm"), None, given, outputs)
-    measured = run_on_gpu(kernel.compile(*types), None, given, outputs)
+    kernel, inputs, outputs = CASES[name]
+    types = [inputs[parameter] for parameter in kernel.parameters]
+    emulated = run_on_cpu(kernel.compile(*types, emit="nvvm"), None, inputs, outputs)
+    measured = run_on_gpu(kernel.compile(*types), None, inputs, outputs)
     for output in outputs:
-        found, expected = (
-            np.asarray(each[output]).astype(np.float64) for each in (measured, emulated)
+        on_chip, expected = (
+            np.asarray(arrays[output]).astype(np.float64) for arrays in (measured, emulated)
         )
-        np.testing.assert_allclose(found, expected, rtol=2e-6 if name == "softmax" else 0)
+        np.testing.assert_allclose(on_chip, expected, rtol=2e-6 if name == "softmax" else 0)

@@ -94,24 +94,24 @@ gpu.module @kernels {{
 """
 
 
-def box_kernel(shape, box, at, contiguous, element, swizzle):
+def box_kernel(shape, box, start, contiguous, element, swizzle):
     """Return the text of BOX for matrices of a shape, contiguous along one dimension."""
     order = [contiguous, *(d for d in reversed(range(len(shape))) if d != contiguous)]
     strides, step = [0] * len(shape), 1
     for dim in order:
         strides[dim], step = step, step * shape[dim]
     extents = f"array<i64: {', '.join(map(str, box))}>"
-    made = BOX.format(
+    text = BOX.format(
         matrix=f"memref<{'x'.join(map(str, shape))}x{element}, strided<{strides}>>",
         map=f"box = {extents}, contiguous = {contiguous} : i64, "
         f'element = "{element}", swizzle = "{swizzle}"',
         bytes=prod(box) * DTYPES[element].itemsize,
         coordinates="\n      ".join(
-            f"%c{i} = arith.constant {at[dim]} : i32" for i, dim in enumerate(order)
+            f"%c{i} = arith.constant {start[dim]} : i32" for i, dim in enumerate(order)
         ),
         names=", ".join(f"%c{i}" for i in range(len(shape))),
     )
-    return made, order
+    return text, order
 
 
 BOXES = [
@@ -144,8 +144,8 @@ def test_a_box_goes_through_shared_memory(shape, box, at, contiguous, element, s
     within = tuple(slice(max(a, 0), min(a + b, n)) for a, b, n in zip(at, box, shape, strict=True))
     expected[within] = lying[within]
     inputs = {"A": lying, "D": np.zeros_like(lying)}
-    found = run_on_gpu(mlir_smem.compile(text), "box", inputs, ["D"], (1,))["D"]
-    assert found.tobytes() == expected.tobytes()
+    measured = run_on_gpu(mlir_smem.compile(text), "box", inputs, ["D"], (1,))["D"]
+    assert measured.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("cluster", [(2, 1, 1), (1, 2, 1), (4, 2, 1)])
@@ -155,8 +155,8 @@ def test_ctas_are_in_clusters(cluster):
     y, x = np.mgrid[0:8, 0:8]
     expected = x % along_x + along_x * (y % along_y)
     inputs = {"D": np.full(64, -1, np.int32)}
-    found = run_on_gpu(mlir_smem.compile(text), "ranks", inputs, ["D"], (8, 8))["D"]
-    assert (found.reshape(8, 8) == expected).all()
+    measured = run_on_gpu(mlir_smem.compile(text), "ranks", inputs, ["D"], (8, 8))["D"]
+    assert (measured.reshape(8, 8) == expected).all()
 
 
 # Arrays of other packages.
@@ -181,11 +181,11 @@ def double(element):
 )
 @pytest.mark.parametrize("package", ["torch", "cupy", "jax.numpy"])
 def test_arrays_of_other_packages(package, element, name):
-    made = pytest.importorskip(package)
-    if not hasattr(made, name):
+    library = pytest.importorskip(package)
+    if not hasattr(library, name):
         pytest.skip(f"{package} has no {name}")
-    array = made.ones(64, dtype=getattr(made, name))
-    if array.dtype != getattr(made, name):
+    array = library.ones(64, dtype=getattr(library, name))
+    if array.dtype != getattr(library, name):
         pytest.skip(f"{package} makes {array.dtype} of {name}, unless it is configured otherwise")
     array = array.cuda() if package == "torch" else array
     if package == "jax.numpy":
@@ -208,10 +208,10 @@ def test_arrays_of_other_packages(package, element, name):
 )
 @pytest.mark.parametrize("package", ["torch", "jax.numpy"])
 def test_elements_of_other_packages(package, element, name):
-    made = pytest.importorskip(package)
-    array = made.ones((64, 64)).astype(name) if package != "torch" else None
+    library = pytest.importorskip(package)
+    array = library.ones((64, 64)).astype(name) if package != "torch" else None
     if array is None:
-        array = made.ones((64, 64), device="cuda").to(getattr(made, name))
+        array = library.ones((64, 64), device="cuda").to(getattr(library, name))
     kernel = Kernel(mlir_smem.compile(COPY.format(element=element)))
     kernel.launch(array, grid=(1,))
     kernel.device.sync()

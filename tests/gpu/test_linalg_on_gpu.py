@@ -35,6 +35,6 @@ def test_a_program_as_on_the_emulator(name):
         program = parsed(text)
         lower_linalg(program)
         executable = Executable(program, mixed=True)
-    found = as_tuple(executable(*map(on_gpu, arguments)))
-    for one, other in zip(found, expected, strict=True):
-        check(name, to_numpy(one, other.dtype), other)
+    outputs = as_tuple(executable(*map(on_gpu, arguments)))
+    for output, reference in zip(outputs, expected, strict=True):
+        check(name, to_numpy(output, reference.dtype), reference)

@@ -12,18 +12,18 @@ from mlir_smem.runtime import run_on_gpu
     [exchange(sync="auto"), exchange(sync="auto", count=3), exchange(write=2, read=2, count=50)],
 )
 def test_rows_are_exchanged(kernel):
-    given = {"A": ROWS, "C": np.zeros_like(ROWS)}
-    compiled = kernel.compile(*given.values())
+    inputs = {"A": ROWS, "C": np.zeros_like(ROWS)}
+    compiled = kernel.compile(*inputs.values())
     for _ in range(20):
-        found = run_on_gpu(compiled, None, given, ["C"], grid=(1,))
-        assert np.array_equal(found["C"], np.roll(ROWS, 64, 0))
+        outputs = run_on_gpu(compiled, None, inputs, ["C"], grid=(1,))
+        assert np.array_equal(outputs["C"], np.roll(ROWS, 64, 0))
 
 
 @pytest.mark.parametrize("sync", ["auto", "manual"])
 def test_all_read_what_each_writes(sync):
     b = np.eye(64, dtype=np.float16)[::-1].copy()
-    given = {"A": ROWS_F16, "B": b, "C": np.zeros_like(ROWS)}
-    compiled = product(sync).compile(*given.values())
+    inputs = {"A": ROWS_F16, "B": b, "C": np.zeros_like(ROWS)}
+    compiled = product(sync).compile(*inputs.values())
     for _ in range(20):
-        found = run_on_gpu(compiled, None, given, ["C"], grid=(1,))
-        assert np.array_equal(found["C"], ROWS_F16[:, ::-1])
+        outputs = run_on_gpu(compiled, None, inputs, ["C"], grid=(1,))
+        assert np.array_equal(outputs["C"], ROWS_F16[:, ::-1])

@@ -15,12 +15,12 @@ def torch():
 
 
 def test_three_launches_with_the_same_semaphores(torch):
-    given = split_kernel.inputs()
-    compiled = sums.compile(*given.values(), emit="nvvm")
-    emulated = run_on_cpu(compiled, None, given, ["C"], grid=(TILES, PARTS))["C"]
-    expected = split_kernel.expected(given["A"])
+    inputs = split_kernel.inputs()
+    compiled = sums.compile(*inputs.values(), emit="nvvm")
+    emulated = run_on_cpu(compiled, None, inputs, ["C"], grid=(TILES, PARTS))["C"]
+    expected = split_kernel.expected(inputs["A"])
     assert emulated.tobytes() == expected.tobytes()
-    arrays = {name: torch.from_numpy(array).cuda() for name, array in given.items()}
+    arrays = {name: torch.from_numpy(array).cuda() for name, array in inputs.items()}
     for _ in range(3):
         arrays["C"].fill_(torch.nan)
         arrays["W"].fill_(torch.nan)
@@ -33,11 +33,11 @@ def test_many_launches_find_no_stale_part(torch):
     """Other parts in each launch, so that a stale part gives another sum."""
     inputs = [split_kernel.inputs(seed) for seed in range(8)]
     w, s = (torch.from_numpy(inputs[0][name]).cuda() for name in "WS")
-    parts = [torch.from_numpy(given["A"]).cuda() for given in inputs]
+    parts = [torch.from_numpy(arrays["A"]).cuda() for arrays in inputs]
     sums_ = [torch.zeros(TILES, 64, 64, device="cuda") for _ in range(200)]
     for i, c in enumerate(sums_):
         sums[TILES, PARTS](parts[i % 8], w, c, s)
-    expected = [split_kernel.expected(given["A"]).tobytes() for given in inputs]
+    expected = [split_kernel.expected(arrays["A"]).tobytes() for arrays in inputs]
     for i, c in enumerate(sums_):
         assert c.cpu().numpy().tobytes() == expected[i % 8], i
     assert not s.any()
@@ -49,6 +49,6 @@ def test_a_gemm_split_along_k(splits, blocks):
     arrays = split_gemm.given(1024, 512, 2048, splits)
     compiled = split_gemm.gemm.compile(*arrays.values(), splits=splits)
     for _ in range(5):
-        found = run_on_gpu(compiled, None, arrays, ["C", "S"], grid=(blocks,))
-        assert np.array_equal(found["C"], split_gemm.expected(arrays))
-        assert not found["S"].any()
+        outputs = run_on_gpu(compiled, None, arrays, ["C", "S"], grid=(blocks,))
+        assert np.array_equal(outputs["C"], split_gemm.expected(arrays))
+        assert not outputs["S"].any()

@@ -16,7 +16,7 @@ def check(text, a, b, part_a, part_b, record_property):
     record_property("part_of_bound", round(assert_product(d, a[part_a], b[part_b]), 4))
 
 
-def sliced(swizzle, row, column, run_time, k=64):
+def subtile_kernel(swizzle, row, column, run_time, k=64):
     """Multiply a 64 x k subtile of a 160 x 256 K-major tile by a k x 64 tile, bf16.
 
     A `run_time` offset is a sum with the block id in a dimension of extent 1: it is 0, but no compiler
@@ -57,7 +57,7 @@ def test_a_part_that_begins_inside_a_pattern(swizzle, row, column, run_time, rec
     k = 16
     a = operand(160, 256, "bf16", True, seed=3)
     b = operand(k, 64, "bf16", True, seed=4)
-    text = sliced(swizzle, row, column, run_time, k)
+    text = subtile_kernel(swizzle, row, column, run_time, k)
     subtile = (slice(row, row + 64), slice(column, column + k))
     check(text, a, b, subtile, slice(None), record_property)
 
@@ -70,12 +70,12 @@ def test_a_part_that_begins_inside_a_pattern(swizzle, row, column, run_time, rec
 def test_a_part_that_cuts_atoms(swizzle, row, column, k, run_time, record_property):
     a = operand(160, 256, "bf16", True, seed=13)
     b = operand(k, 64, "bf16", True, seed=14)
-    text = sliced(swizzle, row, column, run_time, k)
+    text = subtile_kernel(swizzle, row, column, run_time, k)
     subtile = (slice(row, row + 64), slice(column, column + k))
     check(text, a, b, subtile, slice(None), record_property)
 
 
-def filled(swizzle, order, split, run_time):
+def two_copies_kernel(swizzle, order, split, run_time):
     """Multiply 64 x 64 matrices. A is the middle of a 64 x 256 or 256 x 64 tile, and two copies fill
     it: one up to `split` along the contiguous dimension, one from there."""
     rows = order == "row-major"
@@ -87,8 +87,8 @@ def filled(swizzle, order, split, run_time):
     middle = 48 if rows else 64
 
     def subtile(name, start, size, dynamic):
-        at = DYNAMIC if dynamic else middle + start
-        offsets = f"0, {at}" if rows else f"{at}, 0"
+        offset = DYNAMIC if dynamic else middle + start
+        offsets = f"0, {offset}" if rows else f"{offset}, 0"
         shape = f"64x{size}" if rows else f"{size}x64"
         type_ = f"!smem.tile<tensor<{shape}xbf16>, #smem.auto>"
         promise = ", multiple_of = array<i64: 8>" if dynamic else ""
@@ -99,18 +99,18 @@ def filled(swizzle, order, split, run_time):
         )
 
     def source(name, start, size):
-        shape, at = (f"64, {size}", f"0, {start}") if rows else (f"{size}, 64", f"{start}, 0")
+        shape, offset = (f"64, {size}", f"0, {start}") if rows else (f"{size}, 64", f"{start}, 0")
         strides = "[64, 1]" if rows else "[1, 64]"
         extents = shape.replace(", ", "x")
         type_ = f"memref<{extents}xbf16, strided<{strides}, offset: {start}>>"
-        return type_, f"%{name} = memref.subview %A[{at}] [{shape}] [1, 1] : {a} to {type_}"
+        return type_, f"%{name} = memref.subview %A[{offset}] [{shape}] [1, 1] : {a} to {type_}"
 
     (t0, p0), (t1, p1) = (
         subtile("p0", 0, split, False),
         subtile("p1", split, 64 - split, run_time),
     )
     (s0, g0), (s1, g1) = source("g0", 0, split), source("g1", split, 64 - split)
-    whole, taken = subtile("subtile", 0, 64, False)
+    whole, operand_op = subtile("subtile", 0, 64, False)
     body = f"""
     %zero = gpu.block_id y
     %start = arith.constant {middle + split} : index
@@ -126,7 +126,7 @@ def filled(swizzle, order, split, run_time):
     "smem.copy"(%B, %tb) : ({b}, {tb}) -> ()
     "smem.fence"() : () -> ()
     gpu.barrier
-    {taken}
+    {operand_op}
 """
     return kernel(a, b, 64, 64, body + product("%subtile", whole, "%tb", tb, 64, 64))
 
@@ -138,11 +138,11 @@ def filled(swizzle, order, split, run_time):
 def test_copies_to_subtiles_that_cut_atoms(swizzle, order, split, run_time, record_property):
     a = operand(64, 64, "bf16", order == "row-major", seed=15)
     b = operand(64, 64, "bf16", True, seed=16)
-    text = filled(swizzle, order, split, run_time)
+    text = two_copies_kernel(swizzle, order, split, run_time)
     check(text, a, b, slice(None), slice(None), record_property)
 
 
-def transposed(swizzle, row, column):
+def m_major_kernel(swizzle, row, column):
     """Multiply by a 64 x 32 subtile of a 256 x 96 M-major tile, bf16."""
     a, b = "memref<256x96xbf16, strided<[1, 256]>>", "memref<32x64xbf16>"
     ta = f'!smem.tile<tensor<256x96xbf16>, #smem.swizzle<"{swizzle}", "column-major">>'
@@ -167,13 +167,13 @@ def test_a_part_of_an_m_major_tile(swizzle, row, column, record_property):
     a = operand(256, 96, "bf16", False, seed=5)
     b = operand(32, 64, "bf16", True, seed=6)
     subtile = (slice(row, row + 64), slice(column, column + 32))
-    check(transposed(swizzle, row, column), a, b, subtile, slice(None), record_property)
+    check(m_major_kernel(swizzle, row, column), a, b, subtile, slice(None), record_property)
 
 
 RESERVED = 96 * 1024
 
 
-def viewed(swizzle, order, line, alignment):
+def view_kernel(swizzle, order, line, alignment):
     """Multiply 128 x 128 matrices; A is a view at line `line` (of 128 bytes) of a swizzle atom."""
     strided = "" if order == "row-major" else ", strided<[1, 128]>"
     a, b = f"memref<128x128xbf16{strided}>", "memref<128x64xbf16>"
@@ -204,7 +204,7 @@ def test_a_tile_whose_pattern_begins_at_any_line(swizzle, order, line, record_pr
     # The base offset is computed at run time: (address / 128) mod 8 for the 128-byte swizzle.
     a = operand(128, 128, "bf16", order == "row-major", seed=7)
     b = operand(128, 64, "bf16", True, seed=8)
-    text = viewed(swizzle, order, line, 128)
+    text = view_kernel(swizzle, order, line, 128)
     check(text, a, b, slice(64, 128), slice(None), record_property)
 
 
@@ -244,9 +244,9 @@ def test_a_tile_beside_the_kernels_own_workgroup_buffer(record_property):
     memref.store %read, %D[%zero, %zero] : memref<64x64xf32>
     gpu.barrier
 """
-    own = "workgroup(%own : memref<68xf32, #gpu.address_space<workgroup>>)\n      kernel"
+    buffer = "workgroup(%own : memref<68xf32, #gpu.address_space<workgroup>>)\n      kernel"
     text = kernel(a, b, 64, 64, body + product("%ta", tile, "%tb", tile, 64, 64))
-    text = text.replace("kernel attributes", own + " attributes")
+    text = text.replace("kernel attributes", buffer + " attributes")
     check(
         text,
         operand(64, 64, "bf16", True, seed=11),

@@ -20,8 +20,8 @@ BLOCKS = 264
 @pytest.mark.parametrize("element", ["i8", "f32"])
 def test_it_is_right(element, extents, grid):
     x = given(element, *extents)
-    found = run_on_gpu(mlir_smem.compile(text_of(element)), "transpose", {"X": x}, ["Y"], (grid,))
-    assert np.array_equal(found["Y"], x)
+    outputs = run_on_gpu(mlir_smem.compile(text_of(element)), "transpose", {"X": x}, ["Y"], (grid,))
+    assert np.array_equal(outputs["Y"], x)
 
 
 @pytest.mark.parametrize("extents", [(1, 1), (129, 65), (3, 300), (300, 3), (1001, 999)], ids=str)

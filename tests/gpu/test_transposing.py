@@ -68,10 +68,10 @@ PRODUCTS = [
 
 @pytest.mark.parametrize("case", PRODUCTS, ids=str)
 def test_a_product_of_m_and_n_major_data_is_right(case, record_property):
-    inputs, given = case.inputs(), case.given()
-    measured = run_on_gpu(mlir_smem.compile(case.text), "product", given, ["D"], (1,))["D"]
+    inputs, arguments = case.inputs(), case.given()
+    measured = run_on_gpu(mlir_smem.compile(case.text), "product", arguments, ["D"], (1,))["D"]
     record_property("part_of_bound", round(case.check(measured, inputs), 4))
     record_property("predicted_wavefronts", case.wavefronts().wavefronts)
     lowered = mlir_smem.compile(case.text, emit="nvvm")
-    emulated = run_on_cpu(lowered, "product", given, ["D"], (1,))["D"]
+    emulated = run_on_cpu(lowered, "product", arguments, ["D"], (1,))["D"]
     assert (emulated.view(np.uint8) == measured.view(np.uint8)).all()

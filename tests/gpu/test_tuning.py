@@ -32,7 +32,7 @@ def arrays():
     return random_operands(Problem(), M, N, K)
 
 
-def tried():
+def configs_to_try():
     gemm = Problem(), M, N, K
     return [choose(*gemm), *candidates(*gemm)]
 
@@ -52,18 +52,18 @@ def tried():
 def test_random_operands_on_the_chip_fit_the_problem(problem):
     gpu_name()
     arrays = zip("ABC", random_operands(problem, M, N, K), strict=True)
-    of, _ = check_operands(*(device_array(name, array) for name, array in arrays))
-    assert (of.problem, of.m, of.n, of.k) == (problem, M, N, K)
+    operands, _ = check_operands(*(device_array(name, array) for name, array in arrays))
+    assert (operands.problem, operands.m, operands.n, operands.k) == (problem, M, N, K)
 
 
 def test_a_small_gemm_is_tuned(arrays, record_property):
     start = time.perf_counter()
-    found = tune(*arrays, progress=False)
+    config = tune(*arrays, progress=False)
     record_property("seconds, kernels compiled", round(time.perf_counter() - start, 2))
-    assert found in tried()
-    assert tuned_config(gpu_name(), Problem(), M, N, K) == found
+    assert config in configs_to_try()
+    assert tuned_config(gpu_name(), Problem(), M, N, K) == config
     start = time.perf_counter()
-    assert tune(*arrays) == found
+    assert tune(*arrays) == config
     assert time.perf_counter() - start < 0.5
 
 
@@ -74,10 +74,10 @@ def test_a_search_of_compiled_kernels_takes_less_than_three_seconds(record_prope
     # Another K: the same kernels, but no tuned configuration.
     tune(*random_operands(Problem(), 4096, 4096, 4032), progress=False)
     start = time.perf_counter()
-    found = tune(*arrays, progress=False)
+    config = tune(*arrays, progress=False)
     seconds = time.perf_counter() - start
     record_property("seconds", round(seconds, 2))
-    record_property("found", str(found))
+    record_property("found", str(config))
     assert seconds < 3
 
 
@@ -94,15 +94,15 @@ def test_every_candidate_is_right(config):
     compiled = cached_compile(text(Problem(), config))
     inputs = {"A": a.astype(bf16), "B": b.astype(bf16)}
     grid = config.grid(m, n, k, Kernel(compiled).resident_blocks())
-    found = run_on_gpu(compiled, "gemm", inputs, ["C"], grid)["C"]
+    measured = run_on_gpu(compiled, "gemm", inputs, ["C"], grid)["C"]
     # Sums of small integers are exact in f32.
-    assert (found == (a @ b).astype(bf16)).all()
+    assert (measured == (a @ b).astype(bf16)).all()
 
 
 def test_a_configuration_that_cannot_run_is_dropped(arrays):
     too_large = Config(stages=9)
-    found = tune(*arrays, configs=[too_large, Config()], progress=False)
-    assert found in (Config(), choose(Problem(), M, N, K))
+    config = tune(*arrays, configs=[too_large, Config()], progress=False)
+    assert config in (Config(), choose(Problem(), M, N, K))
 
 
 def test_the_clock_distinguishes_a_long_gemm_from_a_short_one():
@@ -119,13 +119,13 @@ def test_the_clock_distinguishes_a_long_gemm_from_a_short_one():
 def test_workers_measure_on_their_own_gpus(arrays):
     configs = candidates(Problem(), M, N, K)[:3]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        found = tune(*arrays, configs=configs, executor=pool, measure="remote", progress=False)
-    assert found in [choose(Problem(), M, N, K), *configs]
+        config = tune(*arrays, configs=configs, executor=pool, measure="remote", progress=False)
+    assert config in [choose(Problem(), M, N, K), *configs]
 
 
 def test_a_budget_is_kept(arrays):
     start = time.perf_counter()
-    found = tune(*arrays, progress=False, budget=0.1)
-    assert found in tried()
+    config = tune(*arrays, progress=False, budget=0.1)
+    assert config in configs_to_try()
     # The search waits for compilations that have started.
     assert time.perf_counter() - start < 20

@@ -164,8 +164,8 @@ def test_an_input_that_is_also_an_output_keeps_its_values():
 
 @pytest.mark.parametrize("element", DTYPES)
 def test_every_element_type(element):
-    made = kernel(argument("X", [4], element, [1]), argument("Y", [4], element, [1]))
-    arrays = host_arrays(made, {"X": ones(4, dtype=DTYPES[element])}, ["Y"])
+    kernel_entry = kernel(argument("X", [4], element, [1]), argument("Y", [4], element, [1]))
+    arrays = host_arrays(kernel_entry, {"X": ones(4, dtype=DTYPES[element])}, ["Y"])
     assert arrays["Y"].dtype == DTYPES[element]
 
 
@@ -222,9 +222,9 @@ def test_arrays_that_do_not_fit(made, inputs, outputs, message):
 
 
 def test_a_column_major_output():
-    made = kernel(A, argument("C", ["M", "K"], strides=[1, None]))
-    array = host_arrays(made, {"A": ones(16, 64)}, ["C"])["C"]
-    check_matrix(made["arguments"][1], view(array))
+    kernel_entry = kernel(A, argument("C", ["M", "K"], strides=[1, None]))
+    array = host_arrays(kernel_entry, {"A": ones(16, 64)}, ["C"])["C"]
+    check_matrix(kernel_entry["arguments"][1], view(array))
 
 
 @pytest.mark.parametrize(
@@ -241,18 +241,18 @@ def test_a_column_major_output():
     ],
 )
 def test_an_output_has_the_kernels_strides(strides, made_with):
-    made = kernel(argument("C", [3, 8, 64], strides=strides))
-    array = host_arrays(made, {}, ["C"])["C"]
+    kernel_entry = kernel(argument("C", [3, 8, 64], strides=strides))
+    array = host_arrays(kernel_entry, {}, ["C"])["C"]
     assert (tuple(step // 2 for step in array.strides), array.any()) == (made_with, False)
 
 
 @pytest.mark.parametrize("strides", [(None, 1), (1 << 50, 1)])
 def test_an_output_that_does_not_fit_the_memory(strides):
-    made = kernel(argument("C", [1 << 30, 1 << 30], strides=strides))
+    kernel_entry = kernel(argument("C", [1 << 30, 1 << 30], strides=strides))
     with pytest.raises(
         LaunchError, match=r"^C of \[1073741824, 1073741824\] does not fit this mach"
     ):
-        host_arrays(made, {}, ["C"])
+        host_arrays(kernel_entry, {}, ["C"])
 
 
 def test_an_output_of_rank_0():

@@ -27,21 +27,21 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def made():
+def compiled_kernel():
     return mlir_smem.compile(TEXT)
 
 
 @pytest.fixture
-def compiled(monkeypatch, made):
-    """The options of each compilation; a stand-in replaces `compile`."""
-    asked = []
+def compilations(monkeypatch, compiled_kernel):
+    """The arguments of each compilation; a stand-in replaces `compile`."""
+    calls = []
 
     def compile_(text, arch, **options):
-        asked.append((text, arch, options))
-        return made
+        calls.append((text, arch, options))
+        return compiled_kernel
 
     monkeypatch.setattr(cache, "compile", compile_)
-    return asked
+    return calls
 
 
 def entry(folder):
@@ -49,21 +49,25 @@ def entry(folder):
     return file
 
 
-def test_a_cached_kernel_is_the_compiled_one(folder, made):
+def test_a_cached_kernel_is_the_compiled_one(folder, compiled_kernel):
     first = cached_compile(TEXT)
     again = cached_compile(TEXT)
     assert first == again
-    assert (again.manifest, again.cubin, again.report) == (made.manifest, made.cubin, made.report)
+    assert (again.manifest, again.cubin, again.report) == (
+        compiled_kernel.manifest,
+        compiled_kernel.cubin,
+        compiled_kernel.report,
+    )
     assert (again.nvvm, again.llvm, again.ptx) == (None, None, None)
 
 
-def test_it_is_compiled_once(folder, compiled):
+def test_it_is_compiled_once(folder, compilations):
     for _ in range(3):
         cached_compile(TEXT, max_swizzle="64B")
-    assert compiled == [(TEXT, "sm_90a", {"max_swizzle": "64B"})]
+    assert compilations == [(TEXT, "sm_90a", {"max_swizzle": "64B"})]
 
 
-def test_is_cached(folder, compiled):
+def test_is_cached(folder, compilations):
     assert not is_cached(TEXT, max_swizzle="64B")
     cached_compile(TEXT, max_swizzle="64B")
     assert is_cached(TEXT, max_swizzle="64B")
@@ -72,7 +76,7 @@ def test_is_cached(folder, compiled):
     assert not is_cached(TEXT, max_swizzle="64B")
 
 
-def test_nothing_is_written_if_the_cache_is_off(monkeypatch, compiled):
+def test_nothing_is_written_if_the_cache_is_off(monkeypatch, compilations):
     monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
     cached_compile(TEXT)
     assert not is_cached(TEXT)
@@ -88,39 +92,39 @@ def test_nothing_is_written_if_the_cache_is_off(monkeypatch, compiled):
         (TEXT, "sm_90a", {"debug_info": "lines"}),
     ],
 )
-def test_other_text_or_options_are_compiled_again(folder, compiled, text, arch, options):
+def test_other_text_or_options_are_compiled_again(folder, compilations, text, arch, options):
     cached_compile(TEXT)
     cached_compile(text, arch, **options)
-    assert len(compiled) == 2
+    assert len(compilations) == 2
 
 
-def test_lines_have_absolute_names(folder, compiled, monkeypatch, tmp_path):
+def test_lines_have_absolute_names(folder, compilations, monkeypatch, tmp_path):
     for options in ({"debug_info": "lines", "source_name": "k.mlir"}, {"debug_info": "none"}):
-        compiled.clear()
+        compilations.clear()
         for directory in ("first", "second"):
             (tmp_path / directory).mkdir(exist_ok=True)
             monkeypatch.chdir(tmp_path / directory)
             cached_compile(TEXT, **options)
-        assert len(compiled) == (2 if options["debug_info"] == "lines" else 1)
+        assert len(compilations) == (2 if options["debug_info"] == "lines" else 1)
 
 
-def test_the_order_of_options_does_not_matter(folder, compiled):
+def test_the_order_of_options_does_not_matter(folder, compilations):
     cached_compile(TEXT, max_swizzle="64B", reserved_bytes=1024)
     cached_compile(TEXT, reserved_bytes=1024, max_swizzle="64B")
-    assert len(compiled) == 1
+    assert len(compilations) == 1
 
 
-def test_another_toolchain_compiles_again(folder, compiled, monkeypatch):
+def test_another_toolchain_compiles_again(folder, compilations, monkeypatch):
     cached_compile(TEXT)
     monkeypatch.setattr(cache, "toolchain", lambda: ("ptxas 14",))
     cached_compile(TEXT)
-    assert len(compiled) == 2
+    assert len(compilations) == 2
 
 
-def test_explain_always_compiles(folder, compiled):
+def test_explain_always_compiles(folder, compilations):
     cached_compile(TEXT, explain=True)
     cached_compile(TEXT, explain=True)
-    assert len(compiled) == 2
+    assert len(compilations) == 2
 
 
 def test_a_failed_compilation_is_not_cached(folder):
@@ -134,20 +138,20 @@ def test_a_failed_compilation_is_not_cached(folder):
 
 
 @pytest.mark.parametrize("named", ["", "off"])
-def test_it_can_be_turned_off(monkeypatch, tmp_path, compiled, named):
+def test_it_can_be_turned_off(monkeypatch, tmp_path, compilations, named):
     monkeypatch.setenv("MLIR_SMEM_CACHE", named)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     cached_compile(TEXT)
     cached_compile(TEXT)
-    assert len(compiled) == 2
+    assert len(compilations) == 2
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     "variable, under", [("XDG_CACHE_HOME", "mlir-smem"), ("HOME", ".cache/mlir-smem")]
 )
-def test_it_is_in_the_users_cache(monkeypatch, tmp_path, compiled, variable, under):
+def test_it_is_in_the_users_cache(monkeypatch, tmp_path, compilations, variable, under):
     for name in ("MLIR_SMEM_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(variable, str(tmp_path))
@@ -170,80 +174,85 @@ def test_it_is_in_the_users_cache(monkeypatch, tmp_path, compiled, variable, und
     ],
     ids=["empty", "of its checksum only", "cut", "a bit", "longer", "other"],
 )
-def test_a_damaged_entry_is_compiled_again(folder, compiled, damage):
+def test_a_damaged_entry_is_compiled_again(folder, compilations, damage):
     first = cached_compile(TEXT)
     file = entry(folder)
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
     assert cached_compile(TEXT) == first
-    assert len(compiled) == 2
+    assert len(compilations) == 2
     assert entry(folder).read_bytes() == whole
 
 
-def checked(content):
+def with_checksum(content):
     """Return an entry with this content and the right checksum."""
     return sha256(content).digest() + content
 
 
-def changed(**parts):
+def content_edit(**parts):
     """Return an edit of an entry's content with the right checksum."""
 
     def change(data):
         entry = {**json.loads(data[32:]), **parts}
-        return checked(json.dumps({k: v for k, v in entry.items() if v is not None}).encode())
+        return with_checksum(json.dumps({k: v for k, v in entry.items() if v is not None}).encode())
 
     return change
 
 
-def kernels(change):
+def kernels_edit(change):
     """Return an edit of the kernels of an entry's manifest."""
 
     def changing(data):
         manifest = json.loads(data[32:])["manifest"]
-        return changed(manifest={**manifest, "kernels": change(manifest["kernels"])})(data)
+        return content_edit(manifest={**manifest, "kernels": change(manifest["kernels"])})(data)
 
     return changing
 
 
 @pytest.mark.parametrize(
-    "other",
+    "edit",
     [
-        *(lambda data, c=c: checked(c) for c in (b"", b"{}", b"[]", b"5", b"null", b"\xff", b"{")),
-        lambda data: checked(b"[" * 100_000),
-        changed(key="another"),
-        changed(key=None),
-        changed(cubin="not base64"),
-        changed(cubin=5),
-        changed(report=None),
-        changed(report={"registers": 5}),
-        changed(report={"registers": 5, "spill_bytes": 0, "warnings": 5}),
-        changed(manifest=None),
-        changed(manifest=[]),
-        changed(manifest={}),
-        changed(manifest={"version": 1, "arch": "sm_90a", "kernels": []}),
-        changed(manifest={"version": 1, "arch": "sm_90a", "kernels": [{"entry": "product"}]}),
-        changed(manifest={"version": 9, "arch": "sm_90a", "kernels": [{}]}),
-        kernels(lambda found: {"product": found[0]}),
-        kernels(lambda found: [{**found[0], "more": 1}]),
-        kernels(lambda found: [{k: v for k, v in found[0].items() if k != "grid"}]),
-        kernels(lambda found: [{**found[0], "arguments": [5]}]),
-        kernels(lambda found: [{**found[0], "arguments": 5}]),
-        kernels(lambda found: [{**found[0], "arguments": [{"kind": "memref", "name": "A"}]}]),
-        kernels(lambda found: [{**found[0], "arguments": [{"kind": []}]}]),
+        *(
+            lambda data, c=c: with_checksum(c)
+            for c in (b"", b"{}", b"[]", b"5", b"null", b"\xff", b"{")
+        ),
+        lambda data: with_checksum(b"[" * 100_000),
+        content_edit(key="another"),
+        content_edit(key=None),
+        content_edit(cubin="not base64"),
+        content_edit(cubin=5),
+        content_edit(report=None),
+        content_edit(report={"registers": 5}),
+        content_edit(report={"registers": 5, "spill_bytes": 0, "warnings": 5}),
+        content_edit(manifest=None),
+        content_edit(manifest=[]),
+        content_edit(manifest={}),
+        content_edit(manifest={"version": 1, "arch": "sm_90a", "kernels": []}),
+        content_edit(manifest={"version": 1, "arch": "sm_90a", "kernels": [{"entry": "product"}]}),
+        content_edit(manifest={"version": 9, "arch": "sm_90a", "kernels": [{}]}),
+        kernels_edit(lambda kernels: {"product": kernels[0]}),
+        kernels_edit(lambda kernels: [{**kernels[0], "more": 1}]),
+        kernels_edit(lambda kernels: [{k: v for k, v in kernels[0].items() if k != "grid"}]),
+        kernels_edit(lambda kernels: [{**kernels[0], "arguments": [5]}]),
+        kernels_edit(lambda kernels: [{**kernels[0], "arguments": 5}]),
+        kernels_edit(
+            lambda kernels: [{**kernels[0], "arguments": [{"kind": "memref", "name": "A"}]}]
+        ),
+        kernels_edit(lambda kernels: [{**kernels[0], "arguments": [{"kind": []}]}]),
     ],
 )
-def test_an_entry_with_other_content_is_compiled_again(folder, compiled, other):
+def test_an_entry_with_other_content_is_compiled_again(folder, compilations, edit):
     first = cached_compile(TEXT)
     file = entry(folder)
     whole = file.read_bytes()
-    file.write_bytes(other(whole))
+    file.write_bytes(edit(whole))
     assert not is_cached(TEXT)
     assert cached_compile(TEXT) == first
-    assert len(compiled) == 2
+    assert len(compilations) == 2
     assert entry(folder).read_bytes() == whole
 
 
-def test_the_entry_of_another_architecture_is_not_used(folder, compiled):
+def test_the_entry_of_another_architecture_is_not_used(folder, compilations):
     cached_compile(TEXT)
     cached_compile(TEXT, "sm_100a")
     # The stand-in's entries both have the arch sm_90a; one replaces the other.
@@ -255,45 +264,47 @@ def test_the_entry_of_another_architecture_is_not_used(folder, compiled):
 
 
 @pytest.fixture
-def owned(monkeypatch):
-    """Return a function that gives files and folders another owner; files of root stay root's."""
+def change_owner(monkeypatch):
+    """Return a function that gives a file or folder another owner; all others stay the process's."""
 
-    def own(path, user, by=1000):
-        monkeypatch.setattr(cache.os, "geteuid", lambda: by)
+    def change(path, user, process_user=1000):
+        monkeypatch.setattr(cache.os, "geteuid", lambda: process_user)
         stat_, fstat = os.stat, os.fstat
         inode = path.stat().st_ino
 
-        def seen(there):
-            fields = list(there)
-            fields[4] = user if there.st_ino == inode else by
+        def with_owner(status):
+            fields = list(status)
+            fields[4] = user if status.st_ino == inode else process_user
             return os.stat_result(fields)
 
-        monkeypatch.setattr(cache.os, "fstat", lambda handle: seen(fstat(handle)))
-        monkeypatch.setattr(cache.Path, "stat", lambda self: seen(stat_(self)))
+        monkeypatch.setattr(cache.os, "fstat", lambda handle: with_owner(fstat(handle)))
+        monkeypatch.setattr(cache.Path, "stat", lambda self: with_owner(stat_(self)))
 
-    return own
+    return change
 
 
-@pytest.mark.parametrize("of", ["folder", "file"])
+@pytest.mark.parametrize("target", ["folder", "file"])
 @pytest.mark.parametrize("user, trusted", [(1000, True), (0, True), (1001, False)])
-def test_entries_of_others_are_not_trusted(folder, compiled, owned, of, user, trusted):
+def test_entries_of_others_are_not_trusted(
+    folder, compilations, change_owner, target, user, trusted
+):
     cached_compile(TEXT)
-    owned(folder if of == "folder" else entry(folder), user)
+    change_owner(folder if target == "folder" else entry(folder), user)
     assert is_cached(TEXT) == trusted
 
 
 @pytest.mark.parametrize(
     "mode, trusted", [(0o600, True), (0o644, True), (0o664, False), (0o602, False)]
 )
-def test_entries_that_others_write_are_not_trusted(folder, compiled, mode, trusted):
+def test_entries_that_others_write_are_not_trusted(folder, compilations, mode, trusted):
     cached_compile(TEXT)
     entry(folder).chmod(mode)
     assert is_cached(TEXT) == trusted
 
 
-def test_nothing_is_written_to_the_folder_of_another_user(folder, compiled, owned):
+def test_nothing_is_written_to_the_folder_of_another_user(folder, compilations, change_owner):
     folder.mkdir(parents=True)
-    owned(folder, 1001)
+    change_owner(folder, 1001)
     with pytest.warns(
         UserWarning, match=r"is not kept: .*belongs to another user.*MLIR_SMEM_CACHE"
     ):
@@ -301,15 +312,15 @@ def test_nothing_is_written_to_the_folder_of_another_user(folder, compiled, owne
     assert list(folder.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_written(tmp_path, compiled, monkeypatch):
+def test_a_folder_that_cannot_be_written(tmp_path, compilations, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path / "file"))
     with pytest.warns(UserWarning, match=r"the compiled kernel is not kept: .*MLIR_SMEM_CACHE can"):
         assert cached_compile(TEXT).cubin
-    assert len(compiled) == 1
+    assert len(compilations) == 1
 
 
-def test_a_failed_rename_leaves_no_file(folder, compiled, monkeypatch):
+def test_a_failed_rename_leaves_no_file(folder, compilations, monkeypatch):
     def refuse(source, target):
         assert os.path.getsize(source) > 1000
         raise OSError("disk full")
@@ -320,10 +331,10 @@ def test_a_failed_rename_leaves_no_file(folder, compiled, monkeypatch):
     assert list(folder.iterdir()) == []
 
 
-def test_several_processes_can_share_it(folder, compiled):
-    found = []
+def test_several_processes_can_share_it(folder, compilations):
+    kernels = []
     threads = [
-        threading.Thread(target=lambda: found.extend(cached_compile(TEXT) for _ in range(20)))
+        threading.Thread(target=lambda: kernels.extend(cached_compile(TEXT) for _ in range(20)))
         for _ in range(8)
     ]
     with warnings.catch_warnings():
@@ -332,8 +343,8 @@ def test_several_processes_can_share_it(folder, compiled):
             thread.start()
         for thread in threads:
             thread.join()
-    assert len(found) == 160
-    assert all(one == found[0] for one in found)
+    assert len(kernels) == 160
+    assert all(cached == kernels[0] for cached in kernels)
     assert entry(folder).suffix == ".kernel"
 
 
@@ -358,14 +369,14 @@ def test_changed_sources_change_the_digest(tmp_path, folder_):
     file = tmp_path / folder_ / "deeper" / "one.py"
     file.parent.mkdir(parents=True)
     file.write_text("1")
-    seen = {versions._digest(tmp_path)}
+    digests = {versions._digest(tmp_path)}
     file.write_text("2")
-    seen.add(versions._digest(tmp_path))
+    digests.add(versions._digest(tmp_path))
     file.rename(file.with_name("two.py"))
-    seen.add(versions._digest(tmp_path))
+    digests.add(versions._digest(tmp_path))
     (tmp_path / folder_ / "more.py").touch()
-    seen.add(versions._digest(tmp_path))
-    assert len(seen) == 4
+    digests.add(versions._digest(tmp_path))
+    assert len(digests) == 4
 
 
 def test_bindings_that_are_not_installed_have_their_files_time(monkeypatch):

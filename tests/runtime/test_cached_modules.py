@@ -43,9 +43,9 @@ def test_a_module_outside_of_its_context():
 
 def test_locations_make_no_other_kernel(folder):
     first, second = module(), module("\n\n" + TEXT)
-    made = cached_compile(first)
+    compiled = cached_compile(first)
     assert is_cached(second) and is_cached(first)
-    assert cached_compile(second) == made
+    assert cached_compile(second) == compiled
     assert len([*folder.iterdir()]) == 1
 
 
@@ -65,5 +65,5 @@ def test_another_module_is_another_kernel():
 
 def test_a_module_of_bytes():
     text = TEXT.encode()
-    made = cached_compile(text)
-    assert cached_compile(text) == made
+    compiled = cached_compile(text)
+    assert cached_compile(text) == compiled

@@ -12,7 +12,7 @@ from mlir_smem.runtime.arguments import DTYPES
 LAYOUT = "strided<[?, ?, ?]>"
 
 
-def doubled(*shape, layout=LAYOUT):
+def compile_doubling(*shape, layout=LAYOUT):
     """Return a kernel that doubles its elements, one of rank 3 for each thread."""
     type_ = f"memref<{'x'.join(map(str, shape))}xf32, {layout}>"
     _, m, n = shape
@@ -52,30 +52,30 @@ def batched_k_major():
     ],
 )
 def test_an_array_is_read_with_its_strides(make):
-    given = make()
-    before = given.copy()
-    found = run_on_cpu(doubled(4, 4, 8), None, {"X": given}, ["Y"], [1])
-    assert np.array_equal(found["Y"], 2 * given)
-    assert np.array_equal(given, before)
+    x = make()
+    before = x.copy()
+    outputs = run_on_cpu(compile_doubling(4, 4, 8), None, {"X": x}, ["Y"], [1])
+    assert np.array_equal(outputs["Y"], 2 * x)
+    assert np.array_equal(x, before)
 
 
 def test_batches_of_matrices_that_are_k_major():
-    compiled = doubled(4, 4, 8, layout="strided<[32, 1, 4]>")
-    given = batched_k_major()
-    assert [stride // 4 for stride in given.strides] == [32, 1, 4]
-    found = run_on_cpu(compiled, None, {"X": given}, ["Y"], [1])["Y"]
-    assert np.array_equal(found, 2 * given)
-    assert found.strides == given.strides
+    compiled = compile_doubling(4, 4, 8, layout="strided<[32, 1, 4]>")
+    x = batched_k_major()
+    assert [stride // 4 for stride in x.strides] == [32, 1, 4]
+    y = run_on_cpu(compiled, None, {"X": x}, ["Y"], [1])["Y"]
+    assert np.array_equal(y, 2 * x)
+    assert y.strides == x.strides
 
 
 def test_a_given_output_is_written_with_its_strides():
-    given = np.arange(480, dtype=np.float32).reshape(4, 6, 20)[:, 1:5, 4:12]
-    base = given.base.copy()
-    found = run_on_cpu(doubled(4, 4, 8), None, {"X": given, "Y": given}, ["X", "Y"], [1])
-    assert np.array_equal(found["Y"], 2 * given)
-    assert found["Y"].strides == given.strides
+    x = np.arange(480, dtype=np.float32).reshape(4, 6, 20)[:, 1:5, 4:12]
+    base = x.base.copy()
+    outputs = run_on_cpu(compile_doubling(4, 4, 8), None, {"X": x, "Y": x}, ["X", "Y"], [1])
+    assert np.array_equal(outputs["Y"], 2 * x)
+    assert outputs["Y"].strides == x.strides
     # Neither the memory around it nor the given array is written.
-    assert np.array_equal(given.base, base)
+    assert np.array_equal(x.base, base)
 
 
 def test_a_dimension_of_one_element_keeps_its_stride():
@@ -88,9 +88,9 @@ def test_a_dimension_of_one_element_keeps_its_stride():
       vector.store %v, %Y[%t] : memref<128xf32>, vector<1xf32>"""
     arguments = f'%X: {type_} {{smem.name = "X"}}, %Y: memref<128xf32> {{smem.name = "Y"}}'
     compiled = mlir_smem.compile(module(kernel(body, arguments=arguments)), emit="nvvm")
-    given = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)[:, :1]
-    found = run_on_cpu(compiled, None, {"X": given}, ["Y"], [1])["Y"]
-    assert np.array_equal(found, given[:, 0])
+    x = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)[:, :1]
+    y = run_on_cpu(compiled, None, {"X": x}, ["Y"], [1])["Y"]
+    assert np.array_equal(y, x[:, 0])
 
 
 def one_by_one(element, op=None):
@@ -110,9 +110,9 @@ def test_every_element_type(element):
     text = one_by_one(element)
     assert mlir_smem.compile(text).cubin
     lowered = mlir_smem.compile(text, emit="nvvm")
-    given = np.arange(128).astype(DTYPES[element])
-    found = run_on_cpu(lowered, None, {"X": given}, ["Y"], (1,))["Y"]
-    assert (found.dtype, found.tobytes()) == (given.dtype, given.tobytes())
+    x = np.arange(128).astype(DTYPES[element])
+    y = run_on_cpu(lowered, None, {"X": x}, ["Y"], (1,))["Y"]
+    assert (y.dtype, y.tobytes()) == (x.dtype, x.tobytes())
 
 
 @pytest.mark.parametrize(
@@ -127,23 +127,23 @@ def test_every_element_type(element):
 )
 def test_numbers_of_other_widths(element, op, given):
     lowered = mlir_smem.compile(one_by_one(element, op), emit="nvvm")
-    found = run_on_cpu(lowered, None, {"X": given}, ["Y"], (1,))["Y"]
+    y = run_on_cpu(lowered, None, {"X": given}, ["Y"], (1,))["Y"]
     with np.errstate(over="ignore"):
-        assert (found == (given * given if "mul" in op else given + given)).all()
+        assert (y == (given * given if "mul" in op else given + given)).all()
 
 
 @pytest.mark.parametrize(
-    "element, given", [("f32", "f8"), ("bf16", "f8"), ("f64", "f4"), ("i32", "i8"), ("i64", "i4")]
+    "element, dtype", [("f32", "f8"), ("bf16", "f8"), ("f64", "f4"), ("i32", "i8"), ("i64", "i4")]
 )
-def test_elements_of_another_width_are_refused(element, given):
+def test_elements_of_another_width_are_refused(element, dtype):
     lowered = mlir_smem.compile(one_by_one(element), emit="nvvm")
     with pytest.raises(LaunchError) as error:
-        run_on_cpu(lowered, None, {"X": np.ones(128, given)}, ["Y"], (1,))
-    assert str(error.value) == f"X has elements of {np.dtype(given)}; expected {element}"
+        run_on_cpu(lowered, None, {"X": np.ones(128, dtype)}, ["Y"], (1,))
+    assert str(error.value) == f"X has elements of {np.dtype(dtype)}; expected {element}"
 
 
 def test_a_compiled_module_is_not_searched_for_what_the_parser_dies_of(monkeypatch):
-    compiled = doubled(4, 4, 8)
+    compiled = compile_doubling(4, 4, 8)
     monkeypatch.delattr(parsing, "_find_problem")
     x = np.ones((4, 4, 8), np.float32)
     assert (run_on_cpu(compiled, None, {"X": x}, ["Y"], [1])["Y"] == 2).all()

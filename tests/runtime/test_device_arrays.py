@@ -61,7 +61,7 @@ class JaxArray:
         return 0x3000
 
 
-def refused(array, element="bf16", device=0):
+def error_message(array, element="bf16", device=0):
     with pytest.raises(LaunchError) as error:
         matrix_of(argument(element), array, device)
     return str(error.value)
@@ -93,8 +93,8 @@ def test_elements_of_arrays(gpu, element):
     ],
 )
 def test_elements_of_tensors(name, element):
-    made = matrix_of(argument(element), Tensor(name), 0)
-    assert made == Matrix(0x2000, (256, 64), (72, 1), DTYPES[element].itemsize)
+    matrix = matrix_of(argument(element), Tensor(name), 0)
+    assert matrix == Matrix(0x2000, (256, 64), (72, 1), DTYPES[element].itemsize)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_an_array_may_be_on_any_gpu(gpu):
 
 @pytest.mark.parametrize("array", [OnGpu((4, 8), DTYPES["bf16"], device=1), Tensor(index=1)])
 def test_an_array_on_another_gpu(gpu, array):
-    assert refused(array) == "X is on GPU 1, but the kernel is on GPU 0"
+    assert error_message(array) == "X is on GPU 1, but the kernel is on GPU 0"
 
 
 @pytest.mark.parametrize(
@@ -129,24 +129,24 @@ def test_an_array_on_another_gpu(gpu, array):
     ],
 )
 def test_other_element_types(gpu, array, element, message):
-    assert refused(array, element) == f"X has elements of {message}"
+    assert error_message(array, element) == f"X has elements of {message}"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
 def test_arrays_of_numpy(dtype):
     message = "X is in host memory; move it to the GPU, or let run_on_gpu copy the arrays"
-    assert refused(np.ones((4, 8), dtype)) == message
+    assert error_message(np.ones((4, 8), dtype)) == message
 
 
 @pytest.mark.parametrize(
     "array", [OnGpu((4, 8), DTYPES["bf16"], accessible=False), Tensor(device="cpu")]
 )
 def test_arrays_in_host_memory(gpu, array):
-    assert refused(array) == "X is in host memory; move it to the GPU"
+    assert error_message(array) == "X is in host memory; move it to the GPU"
 
 
 def test_an_object_that_is_not_an_array(gpu):
-    assert refused(object()) == "X is not an array on a GPU: no interface"
+    assert error_message(object()) == "X is not an array on a GPU: no interface"
 
 
 def test_an_array_of_jax():
@@ -154,8 +154,8 @@ def test_an_array_of_jax():
 
 
 def test_an_array_of_jax_in_host_memory_or_on_another_gpu():
-    assert refused(JaxArray(platform="cpu")) == "X is in host memory; move it to the GPU"
-    assert refused(JaxArray(devices=(1,))) == "X is on GPU 1, but the kernel is on GPU 0"
-    assert refused(JaxArray(devices=(0, 1))).startswith(
+    assert error_message(JaxArray(platform="cpu")) == "X is in host memory; move it to the GPU"
+    assert error_message(JaxArray(devices=(1,))) == "X is on GPU 1, but the kernel is on GPU 0"
+    assert error_message(JaxArray(devices=(0, 1))).startswith(
         "X is not an array on a GPU: too many values"
     )

@@ -15,7 +15,7 @@ INSTALL = "running on a GPU needs cuda-core; install mlir-smem with its extra 'g
 
 
 @pytest.fixture(scope="module")
-def compiled():
+def compiled_kernel():
     return mlir_smem.compile(module())
 
 
@@ -32,13 +32,13 @@ def device(monkeypatch):
     """Return a function that replaces cuda-core's device by one with a compute capability, or one that
     raises."""
 
-    def install(found):
+    def install(capability_or_error):
         class Device:
-            compute_capability = found
+            compute_capability = capability_or_error
 
             def set_current(self):
-                if isinstance(found, Exception):
-                    raise found
+                if isinstance(capability_or_error, Exception):
+                    raise capability_or_error
 
         core = types.ModuleType("cuda.core")
         core.Device = Device
@@ -61,42 +61,42 @@ def test_importing_it_needs_no_cuda(no_cuda, monkeypatch):
     import mlir_smem.runtime  # noqa: F401
 
 
-def test_a_kernel_without_cuda_core(no_cuda, compiled):
+def test_a_kernel_without_cuda_core(no_cuda, compiled_kernel):
     with pytest.raises(LaunchError) as error:
-        Kernel(compiled)
+        Kernel(compiled_kernel)
     assert str(error.value) == INSTALL
 
 
-def test_running_without_cuda_core(no_cuda, compiled):
+def test_running_without_cuda_core(no_cuda, compiled_kernel):
     with pytest.raises(LaunchError) as error:
-        run_on_gpu(compiled, None, inputs(), ["D"])
+        run_on_gpu(compiled_kernel, None, inputs(), ["D"])
     assert str(error.value) == INSTALL
 
 
-def test_arrays_are_checked_before_the_gpu(no_cuda, compiled):
+def test_arrays_are_checked_before_the_gpu(no_cuda, compiled_kernel):
     with pytest.raises(LaunchError, match="nothing is given for A, B"):
-        run_on_gpu(compiled, None, {}, ["D"])
+        run_on_gpu(compiled_kernel, None, {}, ["D"])
 
 
-def test_the_kernels_name_is_checked_before_the_gpu(no_cuda, compiled):
+def test_the_kernels_name_is_checked_before_the_gpu(no_cuda, compiled_kernel):
     with pytest.raises(LaunchError, match="no kernel is named 'matmul'; the module has product"):
-        run_on_gpu(compiled, "matmul", inputs(), ["D"])
+        run_on_gpu(compiled_kernel, "matmul", inputs(), ["D"])
 
 
-def test_a_machine_without_a_gpu(device, compiled):
+def test_a_machine_without_a_gpu(device, compiled_kernel):
     device(RuntimeError("no CUDA-capable device is detected"))
     with pytest.raises(LaunchError) as error:
-        Kernel(compiled)
+        Kernel(compiled_kernel)
     assert str(error.value) == "no GPU can be used: no CUDA-capable device is detected"
 
 
 @pytest.mark.parametrize(
     "found, name", [((8, 0), "sm_80"), ((10, 0), "sm_100"), ((12, 0), "sm_120")]
 )
-def test_a_gpu_of_another_architecture(device, compiled, found, name):
+def test_a_gpu_of_another_architecture(device, compiled_kernel, found, name):
     device(found)
     with pytest.raises(LaunchError) as error:
-        Kernel(compiled)
+        Kernel(compiled_kernel)
     assert str(error.value) == f"the kernel is compiled for sm_90a, but the GPU is {name}"
 
 

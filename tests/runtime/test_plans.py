@@ -56,39 +56,39 @@ class Tensor:
 
 
 @pytest.fixture(scope="module")
-def compiled():
+def compiled_kernel():
     return mlir_smem.compile(TEXT)
 
 
 @pytest.fixture
-def scale(gpu, compiled, monkeypatch):
+def scale(gpu, compiled_kernel, monkeypatch):
     monkeypatch.setattr(readers, "_BY_CLASS", {Matrix: readers._read_matrix})
-    return Kernel(compiled)
+    return Kernel(compiled_kernel)
 
 
 @pytest.fixture
 def checks(monkeypatch):
-    """The names of the arrays that were checked."""
-    found = []
+    """The names of the arrays that are checked, in their order."""
+    names = []
 
     def check(argument, matrix):
-        found.append(argument["name"])
+        names.append(argument["name"])
         return check_matrix(argument, matrix)
 
     check_matrix = checked.check_matrix
     monkeypatch.setattr(checked, "check_matrix", check)
-    return found
+    return names
 
 
-def packed(launch):
-    """Return both addresses of X, the rest of it, and the number."""
+def parameter_values(launch):
+    """Return the fields of X, which begin with its address twice, and the number."""
     return [p.value for p in parameters(launch, *[c_int64] * 7, c_float)]
 
 
 def test_arrays_of_equal_signatures_are_checked_once(scale, gpu, checks):
     for pointer, number in ((0x2000, 1.0), (0x3000, 2.0), (0x2000, 3.0)):
         scale.launch(Tensor(pointer), number)
-        assert packed(gpu.launches[-1]) == [pointer, pointer, 0, 256, 64, 64, 1, number]
+        assert parameter_values(gpu.launches[-1]) == [pointer, pointer, 0, 256, 64, 64, 1, number]
     assert checks == ["X"]
 
 
@@ -167,21 +167,21 @@ def test_an_array_without_a_signature_is_checked_each_time(scale, gpu, checks):
 
 
 def test_old_plans_are_dropped(scale):
-    plans = BoundedCache(limit=4)
-    made = {number: object() for number in range(9)}
-    for number, plan in made.items():
-        plans.keep(number, plan)
-        assert plans.get(number) is plan
-    kept = [number for number in made if plans.get(number)]
-    assert len(kept) <= 4 and kept[-1] == 8
+    cache = BoundedCache(limit=4)
+    plans = {number: object() for number in range(9)}
+    for number, plan in plans.items():
+        cache.keep(number, plan)
+        assert cache.get(number) is plan
+    remaining = [number for number in plans if cache.get(number)]
+    assert len(remaining) <= 4 and remaining[-1] == 8
 
 
 # Tensor maps.
 
 
 @pytest.fixture
-def mapped(gpu, compiled, scale):
-    (made,) = compiled.manifest["kernels"]
+def kernel_with_map(gpu, compiled_kernel, scale):
+    (kernel_entry,) = compiled_kernel.manifest["kernels"]
     entry = {
         "argument": "X",
         "box": [64, 64],
@@ -189,44 +189,44 @@ def mapped(gpu, compiled, scale):
         "element": "bf16",
         "swizzle": "128B",
     }
-    arguments = [{**made["arguments"][0], "alignment": 16}, *made["arguments"][1:]]
+    arguments = [{**kernel_entry["arguments"][0], "alignment": 16}, *kernel_entry["arguments"][1:]]
     manifest = {
-        **compiled.manifest,
-        "kernels": [{**made, "arguments": arguments, "tensor_maps": [entry]}],
+        **compiled_kernel.manifest,
+        "kernels": [{**kernel_entry, "arguments": arguments, "tensor_maps": [entry]}],
     }
-    return Kernel(replace(compiled, manifest=manifest))
+    return Kernel(replace(compiled_kernel, manifest=manifest))
 
 
-def test_a_map_gets_another_address_where_it_changed(mapped, gpu):
+def test_a_map_gets_another_address_where_it_changed(kernel_with_map, gpu):
     for pointer in (0x2000, 0x2000, 0x3000, 0x3000, 0x2000):
-        mapped.launch(Tensor(pointer), 1.0)
-    assert [made[2] for made in gpu.maps] == [0x2000]
+        kernel_with_map.launch(Tensor(pointer), 1.0)
+    assert [arguments[2] for arguments in gpu.maps] == [0x2000]
     assert gpu.replaced == [0x3000, 0x2000]
 
 
-def test_a_map_of_another_shape_is_encoded(mapped, gpu):
-    mapped.launch(Tensor(), 1.0)
-    mapped.launch(Tensor(shape=(128, 64)), 1.0)
-    assert [made[3] for made in gpu.maps] == [[64, 256], [64, 128]]
+def test_a_map_of_another_shape_is_encoded(kernel_with_map, gpu):
+    kernel_with_map.launch(Tensor(), 1.0)
+    kernel_with_map.launch(Tensor(shape=(128, 64)), 1.0)
+    assert [arguments[3] for arguments in gpu.maps] == [[64, 256], [64, 128]]
     assert gpu.replaced == []
 
 
-def test_an_address_that_the_driver_refuses_is_given_again(mapped, gpu):
-    mapped.launch(Tensor(0x2000), 1.0)
+def test_an_address_that_the_driver_refuses_is_given_again(kernel_with_map, gpu):
+    kernel_with_map.launch(Tensor(0x2000), 1.0)
     gpu.refusals["replace"] = Result.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(LaunchError, match=r"the driver cannot encode TensorMap\(.*pointer=12288"):
-        mapped.launch(Tensor(0x3000), 1.0)
+        kernel_with_map.launch(Tensor(0x3000), 1.0)
     del gpu.refusals["replace"]
     assert len(gpu.launches) == 1
-    mapped.launch(Tensor(0x2000), 1.0)
+    kernel_with_map.launch(Tensor(0x2000), 1.0)
     assert gpu.replaced == [0x3000, 0x2000]
 
 
-def test_maps_are_encoded_in_a_thread_without_a_gpu(mapped, gpu):
+def test_maps_are_encoded_in_a_thread_without_a_gpu(kernel_with_map, gpu):
     gpu.current[:] = [0]
     for pointer in (0x2000, 0x3000):
-        mapped.launch(Tensor(pointer), 1.0)
-    assert [made[2] for made in gpu.maps] == [0x2000]
+        kernel_with_map.launch(Tensor(pointer), 1.0)
+    assert [arguments[2] for arguments in gpu.maps] == [0x2000]
     assert gpu.replaced == [0x3000]
     assert gpu.current == [0]
 
@@ -236,8 +236,10 @@ def test_a_prepared_launch_keeps_its_own_parameters(scale, gpu):
     scale.launch(Tensor(0x4000), 3.0)
     first.launch()
     second.launch()
-    found = [packed(launch)[:1] + packed(launch)[-1:] for launch in gpu.launches]
-    assert found == [[0x4000, 3.0], [0x2000, 1.0], [0x3000, 2.0]]
+    addresses_and_numbers = [
+        parameter_values(launch)[:1] + parameter_values(launch)[-1:] for launch in gpu.launches
+    ]
+    assert addresses_and_numbers == [[0x4000, 3.0], [0x2000, 1.0], [0x3000, 2.0]]
 
 
 # Threads.
@@ -248,20 +250,22 @@ def test_launches_of_two_threads_have_their_own_memory(scale, gpu, monkeypatch):
     scale.launch(Tensor(0x2000), 1.0)
     plan = scale.planned([Tensor(), 1.0], None)[0]
     inner = plan.starter._launch
-    found = []
+    launched = []
 
     def start(config, function, address, extra):
         if threading.current_thread() is threading.main_thread():
-            other = threading.Thread(target=scale.launch, args=(Tensor(0x5000), 5.0))
-            other.start()
-            other.join()
+            thread = threading.Thread(target=scale.launch, args=(Tensor(0x5000), 5.0))
+            thread.start()
+            thread.join()
         result = inner(config, function, address, extra)
-        found.append((packed(gpu.launches[-1])[0], packed(gpu.launches[-1])[-1]))
+        launched.append(
+            (parameter_values(gpu.launches[-1])[0], parameter_values(gpu.launches[-1])[-1])
+        )
         return result
 
     monkeypatch.setattr(plan.starter, "_launch", start)
     scale.launch(Tensor(0x4000), 4.0)
-    assert found == [(0x5000, 5.0), (0x4000, 4.0)]
+    assert launched == [(0x5000, 5.0), (0x4000, 4.0)]
     assert len(plan._free) == 2
 
 
@@ -287,9 +291,9 @@ def test_readers_by_class(gpu):
     class Named(Matrix):
         pass
 
-    found = [readers.reader(cls) for cls in (Parameter, Jax, Named, OnGpu, str)]
+    class_readers = [readers.reader(cls) for cls in (Parameter, Jax, Named, OnGpu, str)]
     protocol = readers._read_protocol
-    assert found == [
+    assert class_readers == [
         readers._read_torch,
         readers._read_jax,
         readers._read_matrix,
@@ -306,10 +310,10 @@ def test_the_signature_of_a_protocols_array(gpu):
         assert (pointer, signature) == (0x40, ("bfloat16", (4, 64), strides, (1, True)))
 
 
-def test_plans_say_which_address_is_wrong(gpu, compiled):
-    (made,) = compiled.manifest["kernels"]
+def test_plans_say_which_address_is_wrong(gpu, compiled_kernel):
+    (kernel_entry,) = compiled_kernel.manifest["kernels"]
     matrix = Matrix(0x2000, (256, 64), (64, 1), 2)
-    plan = LaunchPlan(made, {"X": matrix}, [], None)
+    plan = LaunchPlan(kernel_entry, {"X": matrix}, [], None)
     assert plan.frame([0x2000], [1.0]).address
     with pytest.raises(LaunchError, match="X begins at 0x2003, not a multiple of 2"):
         plan.frame([0x2003], [1.0])

@@ -64,7 +64,7 @@ def arguments_of(fits, change):
 
 
 @pytest.fixture(scope="module")
-def compiled():
+def compiled_kernel():
     return mlir_smem.compile(TEXT)
 
 
@@ -79,15 +79,18 @@ def outcome(kernel, gpu, arguments):
     launch = gpu.launches[-1]
     words = [c_int32, *[c_int64] * 7, c_float, *[c_int64] * 5]
     # NaN is not equal to itself.
-    return [repr(each.value) for each in parameters(launch, *words)], launch.gridDimX
+    return [repr(parameter.value) for parameter in parameters(launch, *words)], launch.gridDimX
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(calls=CALLS)
-def test_kept_checks_are_those_of_a_fresh_kernel(gpu, compiled, calls):
-    kept = Kernel(compiled)
-    one, other, changes = calls
-    given = [arguments_of(other if second else one, change) for second, change in changes]
-    for arguments in [arguments_of(one, {}), *given, *given]:
-        expected = outcome(Kernel(compiled), gpu, arguments)
-        assert outcome(kept, gpu, arguments) == expected
+def test_kept_checks_are_those_of_a_fresh_kernel(gpu, compiled_kernel, calls):
+    reused_kernel = Kernel(compiled_kernel)
+    first_base, second_base, changes = calls
+    argument_lists = [
+        arguments_of(second_base if use_second else first_base, change)
+        for use_second, change in changes
+    ]
+    for arguments in [arguments_of(first_base, {}), *argument_lists, *argument_lists]:
+        expected = outcome(Kernel(compiled_kernel), gpu, arguments)
+        assert outcome(reused_kernel, gpu, arguments) == expected

@@ -30,7 +30,7 @@ MAP = {"argument": "X", "box": [8, 64], "contiguous": 1, "element": "bf16", "swi
 
 
 @pytest.fixture(scope="module")
-def compiled():
+def compiled_kernels():
     return mlir_smem.compile(TEXT), mlir_smem.compile(TEXT, emit="nvvm")
 
 
@@ -180,8 +180,8 @@ def refusal(call, *arguments, **options):
 
 
 @pytest.mark.parametrize("changes, arguments, grid, message", CASES.values(), ids=CASES)
-def test_both_refuse_with_the_same_words(gpu, compiled, changes, arguments, grid, message):
-    for_gpu, for_cpu = (with_manifest(each, changes) for each in compiled)
+def test_both_refuse_with_the_same_words(gpu, compiled_kernels, changes, arguments, grid, message):
+    for_gpu, for_cpu = (with_manifest(compiled, changes) for compiled in compiled_kernels)
 
     def launch():
         Kernel(for_gpu).launch(*map(on_gpu, arguments), grid=grid)
@@ -192,24 +192,26 @@ def test_both_refuse_with_the_same_words(gpu, compiled, changes, arguments, grid
     assert gpu.launches == []
 
 
-def test_both_take_what_fits(gpu, compiled):
+def test_both_take_what_fits(gpu, compiled_kernels):
     """Views at aligned offsets, wide rows, and memory that NumPy aligns to 16 bytes only."""
-    for given in (array(), array(offset=32), array(strides=(128, 1))):
+    for x in (array(), array(offset=32), array(strides=(128, 1))):
         changes = {"alignment": 32, **BULK}
-        for_gpu, for_cpu = (with_manifest(each, changes) for each in compiled)
-        Kernel(for_gpu).launch(on_gpu(given), on_gpu(Y), 1, 1.0)
+        for_gpu, for_cpu = (with_manifest(compiled, changes) for compiled in compiled_kernels)
+        Kernel(for_gpu).launch(on_gpu(x), on_gpu(Y), 1, 1.0)
         # The module has no tensor map that the manifest could describe: only the checks are of interest.
-        for_cpu = replace(for_cpu, manifest=with_manifest(compiled[1], {"alignment": 32}).manifest)
-        launch_on_cpu(for_cpu, None, [given, Y, 1, 1.0])
+        for_cpu = replace(
+            for_cpu, manifest=with_manifest(compiled_kernels[1], {"alignment": 32}).manifest
+        )
+        launch_on_cpu(for_cpu, None, [x, Y, 1, 1.0])
     assert len(gpu.launches) == 3
 
 
-def test_memory_of_another_package_may_begin_anywhere(compiled):
-    held = bytearray(1 << 16)
-    begin = -np.frombuffer(held, np.uint8).ctypes.data % 16
-    _, for_cpu = compiled
+def test_memory_of_another_package_may_begin_anywhere(compiled_kernels):
+    memory = bytearray(1 << 16)
+    begin = -np.frombuffer(memory, np.uint8).ctypes.data % 16
+    _, for_cpu = compiled_kernels
     for_cpu = with_manifest(for_cpu, {"alignment": 16})
-    fits = np.frombuffer(held, BF16, 16 * 64, begin).reshape(16, 64)
+    fits = np.frombuffer(memory, BF16, 16 * 64, begin).reshape(16, 64)
     launch_on_cpu(for_cpu, None, [fits, Y, 1, 1.0])
-    shifted = np.frombuffer(held, BF16, 16 * 64, begin + 2).reshape(16, 64)
+    shifted = np.frombuffer(memory, BF16, 16 * 64, begin + 2).reshape(16, 64)
     assert "not a multiple of 16" in refusal(launch_on_cpu, for_cpu, None, [shifted, Y, 1, 1.0])

@@ -95,8 +95,8 @@ def test_the_bytes_of_numbers(gpu):
     for type_, value, pointer in zip(types, values, pointers, strict=True):
         dtype = np.dtype(BYTES[type_])
         assert pointer % dtype.itemsize == 0
-        (found,) = np.frombuffer(ctypes.string_at(pointer, dtype.itemsize), dtype)
-        assert found == np.array(value).astype(dtype)
+        (stored,) = np.frombuffer(ctypes.string_at(pointer, dtype.itemsize), dtype)
+        assert stored == np.array(value).astype(dtype)
 
 
 def test_slots_without_arguments():
@@ -137,8 +137,16 @@ def test_numbers_on_the_emulator(axpy):
 
 
 def test_numbers_by_name(axpy):
-    given = {"X": np.ones(128, np.float32), "a": 2.0, "n": np.array(1, np.int32), "b": 0, "c": True}
-    assert np.array_equal(run_on_cpu(axpy, None, given, ["Y"], (1,))["Y"], np.full(128, 3, "f4"))
+    arguments = {
+        "X": np.ones(128, np.float32),
+        "a": 2.0,
+        "n": np.array(1, np.int32),
+        "b": 0,
+        "c": True,
+    }
+    assert np.array_equal(
+        run_on_cpu(axpy, None, arguments, ["Y"], (1,))["Y"], np.full(128, 3, "f4")
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,11 +161,11 @@ def test_numbers_by_name(axpy):
 )
 def test_arguments_that_the_emulator_refuses_change_nothing(axpy, change, message):
     y = np.zeros(128, np.float32)
-    given = [np.ones(128, np.float32), 2.0, 1, 0, True, y]
+    arguments = [np.ones(128, np.float32), 2.0, 1, 0, True, y]
     for position, value in change.items():
-        given[position] = value
+        arguments[position] = value
     with pytest.raises(LaunchError) as error:
-        launch_on_cpu(axpy, None, given, grid=(1,))
+        launch_on_cpu(axpy, None, arguments, grid=(1,))
     assert str(error.value) == message
     assert not y.any()
 

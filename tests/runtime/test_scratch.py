@@ -80,8 +80,8 @@ def test_a_stream_keeps_its_memory(gpu):
 def test_more_memory_is_made_and_the_old_is_kept(gpu):
     scratch = Scratch()
     sizes = (100, 101, 150, 1000)
-    found = [scratch.address(CONTEXT, 1, size) for size in sizes]
+    addresses = [scratch.address(CONTEXT, 1, size) for size in sizes]
     assert gpu.allocated == [100, 200, 1000]
-    assert found[1] == found[2] and len(set(found)) == 3
+    assert addresses[1] == addresses[2] and len(set(addresses)) == 3
     gc.collect()
     assert gpu.freed == []

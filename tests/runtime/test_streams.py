@@ -20,23 +20,25 @@ def array_of(package, **attributes):
     return type("Array", (), {"__module__": f"{package}.core", **attributes})()
 
 
-@pytest.mark.parametrize("handle, found", [(0, None), (7, 7)])
+@pytest.mark.parametrize("handle, expected", [(0, None), (7, 7)])
 @pytest.mark.parametrize("has_raw", [True, False])
-def test_the_current_stream_of_pytorch(monkeypatch, has_raw, handle, found):
-    seen = []
+def test_the_current_stream_of_pytorch(monkeypatch, has_raw, handle, expected):
+    indices = []
 
     def raw(index):
-        seen.append(index)
+        indices.append(index)
         return handle
 
     stream = types.SimpleNamespace(cuda_stream=handle)
-    cuda = types.SimpleNamespace(current_stream=lambda device: seen.append(device.index) or stream)
+    cuda = types.SimpleNamespace(
+        current_stream=lambda device: indices.append(device.index) or stream
+    )
     inner = types.SimpleNamespace(**({"_cuda_getCurrentRawStream": raw} if has_raw else {}))
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(_C=inner, cuda=cuda))
     tensor = array_of("torch", device=types.SimpleNamespace(index=3))
     for _ in range(2):
-        assert streams.current_stream(tensor) == found
-    assert seen == [3, 3]
+        assert streams.current_stream(tensor) == expected
+    assert indices == [3, 3]
 
 
 def test_the_current_stream_of_a_subclass(monkeypatch):
@@ -46,12 +48,12 @@ def test_the_current_stream_of_a_subclass(monkeypatch):
     assert streams.current_stream(type("Mine", (base,), {"__module__": "author"})()) == 5
 
 
-@pytest.mark.parametrize("handle, found", [(0, None), (7, 7)])
-def test_the_current_stream_of_cupy(monkeypatch, handle, found):
+@pytest.mark.parametrize("handle, expected", [(0, None), (7, 7)])
+def test_the_current_stream_of_cupy(monkeypatch, handle, expected):
     stream = types.SimpleNamespace(ptr=handle)
     cuda = types.SimpleNamespace(get_current_stream=lambda: stream)
     monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(cuda=cuda))
-    assert streams.current_stream(array_of("cupy")) == found
+    assert streams.current_stream(array_of("cupy")) == expected
 
 
 @pytest.mark.parametrize("package", ["jax", "jaxlib", "numba", "author"])

@@ -11,7 +11,7 @@ from mlir_smem.runtime import LaunchError, Matrix
 from mlir_smem.runtime.tensor_maps import TensorMapArguments, encode, tensor_map
 
 X = Matrix(0x1000, (256, 512), (520, 1), 2)
-MADE = TensorMapArguments("BFLOAT16", 0x1000, (512, 256), (1040,), (64, 128), Swizzle.B128)
+X_MAP = TensorMapArguments("BFLOAT16", 0x1000, (512, 256), (1040,), (64, 128), Swizzle.B128)
 
 
 def entry(box=(128, 64), contiguous=1, element="bf16", swizzle="128B"):
@@ -24,20 +24,21 @@ def entry(box=(128, 64), contiguous=1, element="bf16", swizzle="128B"):
     }
 
 
-def refused(entry, matrix):
+def tensor_map_error(entry, matrix):
+    """Return the error of a matrix that TMA does not support."""
     with pytest.raises(LaunchError) as error:
         tensor_map(entry, matrix)
     return str(error.value)
 
 
 def test_the_contiguous_dimension_comes_first():
-    assert tensor_map(entry(), X) == MADE
+    assert tensor_map(entry(), X) == X_MAP
 
 
 def test_a_column_major_matrix():
     matrix = Matrix(0x1000, (256, 512), (1, 264), 2)
-    made = tensor_map(entry((64, 8), contiguous=0), matrix)
-    assert (made.extents, made.strides, made.box) == ((256, 512), (528,), (64, 8))
+    arguments = tensor_map(entry((64, 8), contiguous=0), matrix)
+    assert (arguments.extents, arguments.strides, arguments.box) == ((256, 512), (528,), (64, 8))
 
 
 @pytest.mark.parametrize(
@@ -52,20 +53,20 @@ def test_more_dimensions_follow_from_last_to_first(
     contiguous, strides, box, extents, bytes_, boxed
 ):
     matrix = Matrix(0x1000, (8, 48, 16), strides, 2)
-    made = tensor_map(entry(box, contiguous, swizzle="none"), matrix)
-    assert (made.extents, made.strides, made.box) == (extents, bytes_, boxed)
+    arguments = tensor_map(entry(box, contiguous, swizzle="none"), matrix)
+    assert (arguments.extents, arguments.strides, arguments.box) == (extents, bytes_, boxed)
 
 
 def test_five_dimensions():
     matrix = Matrix(0x1000, (2, 3, 4, 5, 64), (3840, 1280, 320, 64, 1), 2)
-    made = tensor_map(entry((1, 1, 1, 5, 64), 4), matrix)
-    assert (made.extents, made.strides) == ((64, 5, 4, 3, 2), (128, 640, 2560, 7680))
+    arguments = tensor_map(entry((1, 1, 1, 5, 64), 4), matrix)
+    assert (arguments.extents, arguments.strides) == ((64, 5, 4, 3, 2), (128, 640, 2560, 7680))
 
 
 @pytest.mark.parametrize("strides", [(7, 1), (64, 7), (-1, 1)])
 def test_a_dimension_of_one_element_may_have_any_stride(strides):
-    made = tensor_map(entry((1, 64)), Matrix(0x1000, (1, 1), strides, 2))
-    assert (made.extents, made.strides) == ((1, 1), (16,))
+    arguments = tensor_map(entry((1, 64)), Matrix(0x1000, (1, 1), strides, 2))
+    assert (arguments.extents, arguments.strides) == ((1, 1), (16,))
 
 
 @pytest.mark.parametrize(
@@ -81,8 +82,8 @@ def test_a_dimension_of_one_element_may_have_any_stride(strides):
 )
 def test_data_types(element, item_bytes, data_type):
     matrix = Matrix(0x1000, (64, 64), (64, 1), item_bytes)
-    made = tensor_map(entry((64, 32), element=element), matrix)
-    assert (made.data_type, made.strides) == (data_type, (64 * item_bytes,))
+    arguments = tensor_map(entry((64, 32), element=element), matrix)
+    assert (arguments.data_type, arguments.strides) == (data_type, (64 * item_bytes,))
 
 
 @pytest.mark.parametrize("swizzle", Swizzle)
@@ -171,7 +172,7 @@ def test_the_limits_of_tma(entry, matrix):
     ],
 )
 def test_beyond_the_limits_of_tma(entry, matrix, message):
-    assert refused(entry, matrix) == message
+    assert tensor_map_error(entry, matrix) == message
 
 
 #: 64 lines of 256 elements of 6 bits.
@@ -189,8 +190,8 @@ SIX = Matrix(0x1000, (64, 192), (192, 1), 1)
 @pytest.mark.parametrize("swizzle", ["none", "128B", "128B_ATOM_32B"])
 def test_padded_elements(element, line, data_type, swizzle):
     matrix = Matrix(0x1000, (64, line), (line, 1), 1)
-    made = tensor_map(entry((32, 128), element=element, swizzle=swizzle), matrix)
-    assert (made.data_type, made.extents, made.strides, made.box) == (
+    arguments = tensor_map(entry((32, 128), element=element, swizzle=swizzle), matrix)
+    assert (arguments.data_type, arguments.extents, arguments.strides, arguments.box) == (
         data_type,
         (256, 64),
         (line,),
@@ -232,7 +233,7 @@ def test_padded_elements(element, line, data_type, swizzle):
     ],
 )
 def test_lines_that_tma_cannot_pad(entry, matrix, message):
-    assert refused(entry, matrix) == message
+    assert tensor_map_error(entry, matrix) == message
 
 
 @pytest.fixture
@@ -242,8 +243,8 @@ def current_gpu(gpu):
 
 
 def test_arguments_of_the_encoder(current_gpu):
-    made = encode(MADE)
-    assert ctypes.string_at(made.getPtr(), 128) == bytes([1]) * 128
+    encoded_map = encode(X_MAP)
+    assert ctypes.string_at(encoded_map.getPtr(), 128) == bytes([1]) * 128
     assert current_gpu.maps == [
         (
             "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16",
@@ -281,5 +282,5 @@ def test_promotion_and_fill_of_upstreams_maps(current_gpu, given, encoded):
 def test_an_error_of_the_driver(current_gpu):
     current_gpu.refusals["encode"] = Result.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(LaunchError) as error:
-        encode(MADE)
-    assert str(error.value) == f"the driver cannot encode {MADE}: CUDA_ERROR_INVALID_VALUE"
+        encode(X_MAP)
+    assert str(error.value) == f"the driver cannot encode {X_MAP}: CUDA_ERROR_INVALID_VALUE"

@@ -12,7 +12,7 @@ from mlir_smem.tools.smem_layout import smem_layout
 
 
 @pytest.fixture
-def called(capsys, monkeypatch):
+def run_command(capsys, monkeypatch):
     """Run a command with a standard input; return (exit code, standard output, standard error)."""
 
     def call(command, *arguments, text=""):
@@ -29,7 +29,7 @@ def called(capsys, monkeypatch):
 
 
 @pytest.fixture
-def printed(capsys):
+def output_of(capsys):
     """Run `smem-layout` successfully; return its output."""
 
     def run(*arguments):
@@ -42,13 +42,13 @@ def printed(capsys):
 
 
 @pytest.fixture
-def printed_json(printed):
+def json_of(output_of):
     """Run `smem-layout` with `--json`; return the parsed output."""
-    return lambda *arguments: json.loads(printed(*arguments, "--json"))
+    return lambda *arguments: json.loads(output_of(*arguments, "--json"))
 
 
 @pytest.fixture
-def refused(capsys):
+def error_of(capsys):
     """Run `smem-layout` with an error; return the message."""
 
     def run(*arguments):

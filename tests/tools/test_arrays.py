@@ -12,7 +12,7 @@ F16, F32, I8, I32 = (np.dtype(t) for t in (np.float16, np.float32, np.int8, np.i
 
 
 @pytest.fixture
-def stored(tmp_path):
+def save_array(tmp_path):
     """Save an array to a file; return its path."""
 
     def store(array):
@@ -23,7 +23,7 @@ def stored(tmp_path):
     return store
 
 
-def refused(file, dtype=F32):
+def load_error(file, dtype=F32):
     with pytest.raises(InputError) as error:
         load("X", str(file), dtype)
     return str(error.value)
@@ -33,8 +33,8 @@ BITS = np.array([[0x3F80, 0xC000], [0x0001, 0x7F80]], np.uint16)
 
 
 @pytest.mark.parametrize("raw", [np.dtype("V2"), np.dtype(np.uint16), BF16], ids=str)
-def test_bf16_as_raw_bytes(stored, raw):
-    array = load("X", stored(BITS.view(raw)), BF16)
+def test_bf16_as_raw_bytes(save_array, raw):
+    array = load("X", save_array(BITS.view(raw)), BF16)
     assert array.dtype == BF16
     assert array.view(np.uint16).tolist() == BITS.tolist()
 
@@ -43,28 +43,28 @@ def test_bf16_as_raw_bytes(stored, raw):
     "number, rounded",
     [(1.0, 1.0), (1 + 2**-8, 1.0), (1 + 3 * 2**-8, 1 + 2**-6), (1 + 2**-8 + 2**-20, 1 + 2**-7)],
 )
-def test_bf16_from_f32_is_rounded_to_nearest_even(stored, number, rounded):
-    array = load("X", stored(np.array([number], F32)), BF16)
+def test_bf16_from_f32_is_rounded_to_nearest_even(save_array, number, rounded):
+    array = load("X", save_array(np.array([number], F32)), BF16)
     assert (array.dtype, float(array[0])) == (BF16, rounded)
 
 
-def test_f16_is_rounded_to_nearest_even(stored):
-    array = load("X", stored(np.array([1 + 2**-11, 1 + 3 * 2**-11], F32)), F16)
+def test_f16_is_rounded_to_nearest_even(save_array):
+    array = load("X", save_array(np.array([1 + 2**-11, 1 + 3 * 2**-11], F32)), F16)
     assert array.astype(float).tolist() == [1.0, 1 + 2**-9]
 
 
 @pytest.mark.parametrize("dtype", [F32, F16, BF16, np.dtype(ml_dtypes.float8_e5m2)], ids=str)
-def test_f64_is_not_narrowed(stored, dtype):
-    path = stored(np.ones(4))
+def test_f64_is_not_narrowed(save_array, dtype):
+    path = save_array(np.ones(4))
     also = "" if dtype == F32 else ", or float32, which is rounded to it"
-    assert refused(path, dtype) == (
+    assert load_error(path, dtype) == (
         f"X: {path} has elements of float64; expected {dtype}{also}; array.astype(numpy.float32) "
         "converts it"
     )
 
 
-def test_f32_is_widened(stored):
-    array = load("X", stored(np.array([0.1, 3.0], F32)), np.dtype(np.float64))
+def test_f32_is_widened(save_array):
+    array = load("X", save_array(np.array([0.1, 3.0], F32)), np.dtype(np.float64))
     assert array.dtype == np.float64
     assert array.tolist() == [float(F32.type(0.1)), 3.0]
 
@@ -72,15 +72,15 @@ def test_f32_is_widened(stored):
 @pytest.mark.parametrize(
     "dtype", [np.dtype(np.float64), F32, F16, I8, I32, np.dtype("i8")], ids=str
 )
-def test_the_same_type_is_not_converted(stored, dtype):
-    array = load("X", stored(np.arange(6, dtype=dtype).reshape(2, 3)), dtype)
+def test_the_same_type_is_not_converted(save_array, dtype):
+    array = load("X", save_array(np.arange(6, dtype=dtype).reshape(2, 3)), dtype)
     assert array.dtype == dtype
     assert array.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-@pytest.mark.parametrize("given", [np.uint16, np.float32])
-def test_column_major_stays_column_major(stored, given):
-    array = load("X", stored(np.asfortranarray(np.ones((4, 3), given))), BF16)
+@pytest.mark.parametrize("file_type", [np.uint16, np.float32])
+def test_column_major_stays_column_major(save_array, file_type):
+    array = load("X", save_array(np.asfortranarray(np.ones((4, 3), file_type))), BF16)
     assert array.strides == (2, 8)
 
 
@@ -102,51 +102,51 @@ def test_column_major_stays_column_major(stored, given):
         (np.dtype([("a", "f4")]), F32),
     ],
 )
-def test_other_types_are_refused(stored, given, dtype):
-    path = stored(np.zeros(4, given))
+def test_other_types_are_refused(save_array, given, dtype):
+    path = save_array(np.zeros(4, given))
     rounded = ", or float32, which is rounded to it" if dtype in (BF16, F16) else ""
-    assert refused(path, dtype) == (
+    assert load_error(path, dtype) == (
         f"X: {path} has elements of {np.dtype(given)}; expected {dtype}{rounded}"
     )
 
 
-def test_integers_for_f64_are_refused(stored):
-    path = stored(np.zeros(4, np.int64))
-    assert refused(path, np.dtype(np.float64)) == (
+def test_integers_for_f64_are_refused(save_array):
+    path = save_array(np.zeros(4, np.int64))
+    assert load_error(path, np.dtype(np.float64)) == (
         f"X: {path} has elements of int64; expected float64, or float32"
     )
 
 
 def test_a_file_that_is_not_there(tmp_path):
     path = tmp_path / "x.npy"
-    assert refused(path) == f"X: {path}: No such file or directory"
+    assert load_error(path) == f"X: {path}: No such file or directory"
 
 
 def test_a_folder(tmp_path):
-    assert refused(tmp_path) == f"X: {tmp_path}: Is a directory"
+    assert load_error(tmp_path) == f"X: {tmp_path}: Is a directory"
 
 
-def test_objects_are_not_unpickled(stored):
-    assert "is not a .npy file" in refused(stored(np.array([{}], object)))
+def test_objects_are_not_unpickled(save_array):
+    assert "is not a .npy file" in load_error(save_array(np.array([{}], object)))
 
 
 def test_text(tmp_path):
     path = tmp_path / "x.npy"
     path.write_text("1 2 3\n")
-    assert refused(path).startswith(f"X: {path} is not a .npy file: ")
+    assert load_error(path).startswith(f"X: {path} is not a .npy file: ")
 
 
-def test_a_file_that_is_cut_short(stored):
-    path = stored(np.ones(100))
+def test_a_file_that_is_cut_short(save_array):
+    path = save_array(np.ones(100))
     with open(path, "r+b") as file:
         file.truncate(200)
-    assert "is not a .npy file" in refused(path)
+    assert "is not a .npy file" in load_error(path)
 
 
 def test_an_empty_file(tmp_path):
     path = tmp_path / "x.npy"
     path.touch()
-    assert "is not a .npy file" in refused(path)
+    assert "is not a .npy file" in load_error(path)
 
 
 def with_header(path, header, data=b"", version=1):
@@ -197,23 +197,23 @@ def header(shape, descr="'<f4'", fortran="False"):
 )
 def test_malformed_headers(tmp_path, text, problem, version):
     path = with_header(tmp_path / "x.npy", text, bytes(16), version)
-    message = refused(path)
+    message = load_error(path)
     assert problem in message
     assert "\n" not in message
 
 
 def test_a_format_of_another_version(tmp_path):
     path = with_header(tmp_path / "x.npy", header("(4,)"), bytes(16), 9)
-    assert "its format has version (9, 0); expected (1, 0) or (2, 0)" in refused(path)
+    assert "its format has version (9, 0); expected (1, 0) or (2, 0)" in load_error(path)
 
 
-def test_an_array_that_does_not_fit_the_memory(stored, monkeypatch):
+def test_an_array_that_does_not_fit_the_memory(save_array, monkeypatch):
     def load_(*_, **__):
         raise MemoryError("Unable to allocate 2.00 TiB")
 
     monkeypatch.setattr(np, "load", load_)
-    path = stored(np.ones(4, F32))
-    assert refused(path) == (
+    path = save_array(np.ones(4, F32))
+    assert load_error(path) == (
         f"X: {path} does not fit this machine's memory: Unable to allocate 2.00 TiB"
     )
 
@@ -221,7 +221,7 @@ def test_an_array_that_does_not_fit_the_memory(stored, monkeypatch):
 def test_an_archive_of_arrays(tmp_path):
     path = tmp_path / "x.npz"
     np.savez(path, x=np.ones(4))
-    assert "is not a .npy file" in refused(path)
+    assert "is not a .npy file" in load_error(path)
 
 
 # Saving.
@@ -230,9 +230,9 @@ def test_an_archive_of_arrays(tmp_path):
 def test_bf16_is_saved_as_f32(tmp_path):
     path = tmp_path / "y.npy"
     save([(str(path), BITS.view(BF16))])
-    found = np.load(path)
-    assert found.dtype == np.float32
-    assert found.view(np.uint32).tolist() == (BITS.astype(np.uint32) << 16).tolist()
+    saved = np.load(path)
+    assert saved.dtype == np.float32
+    assert saved.view(np.uint32).tolist() == (BITS.astype(np.uint32) << 16).tolist()
 
 
 @pytest.mark.parametrize("dtype", [np.dtype(np.float64), F32, F16, I8, I32], ids=str)
@@ -253,10 +253,10 @@ def test_what_is_saved_can_be_loaded(tmp_path, dtype):
     path = str(tmp_path / "y.npy")
     array = np.asfortranarray(np.arange(12).reshape(3, 4).astype(dtype))
     save([(path, array)])
-    found = load("Y", path, dtype)
-    assert found.dtype == dtype
-    assert (found == array).all()
-    assert found.flags.f_contiguous
+    loaded = load("Y", path, dtype)
+    assert loaded.dtype == dtype
+    assert (loaded == array).all()
+    assert loaded.flags.f_contiguous
 
 
 def test_a_folder_that_is_not_there(tmp_path):
@@ -274,25 +274,27 @@ def test_a_failed_save_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_scale_factors_are_raw_bytes_or_rounded_and_saved_as_f32(stored, tmp_path):
+def test_scale_factors_are_raw_bytes_or_rounded_and_saved_as_f32(save_array, tmp_path):
     kind = np.dtype(ml_dtypes.float8_e8m0fnu)
     bits = np.arange(255, dtype=np.uint8)
     for raw in (bits, bits.view("V1"), bits.view(kind)):
-        assert (load("X", stored(raw), kind).view(np.uint8) == bits).all()
+        assert (load("X", save_array(raw), kind).view(np.uint8) == bits).all()
     save([(str(tmp_path / "y.npy"), bits.view(kind))])
-    assert np.load(tmp_path / "y.npy").tolist() == [2.0 ** (each - 127) for each in range(255)]
+    assert np.load(tmp_path / "y.npy").tolist() == [
+        2.0 ** (exponent - 127) for exponent in range(255)
+    ]
 
 
 @pytest.mark.parametrize("dtype", [ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2])
-def test_8_bit_floats_are_raw_bytes_or_rounded_and_saved_as_f32(stored, tmp_path, dtype):
+def test_8_bit_floats_are_raw_bytes_or_rounded_and_saved_as_f32(save_array, tmp_path, dtype):
     kind = np.dtype(dtype)
     bits = np.arange(16, dtype=np.uint8)
     for raw in (bits, bits.view("V1")):
-        assert (load("X", stored(raw), kind).view(np.uint8) == bits).all()
+        assert (load("X", save_array(raw), kind).view(np.uint8) == bits).all()
     values = bits.view(kind).astype(np.float32)
     above = np.nextafter((values[8] + values[9]) / 2, values[9])
-    assert load("X", stored(np.array([above], F32)), kind)[0] == values[9]
+    assert load("X", save_array(np.array([above], F32)), kind)[0] == values[9]
     save([(str(tmp_path / "y.npy"), bits.view(kind))])
-    kept = np.load(tmp_path / "y.npy")
-    assert kept.dtype == np.float32
-    assert (kept == values).all()
+    saved = np.load(tmp_path / "y.npy")
+    assert saved.dtype == np.float32
+    assert (saved == values).all()

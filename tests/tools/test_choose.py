@@ -89,9 +89,9 @@ def test_options_of_tcgen05_reach_the_choice_and_the_command(run):
 def test_the_scale_block_reaches_the_choice(run):
     tiles = ("--a", "128x256xe2m1", "--b", "256x64xe2m1", "--arch", "sm_100", "--scaled")
     _, out, _ = run(*tiles, "--block", "16", "--emit", "cuda", "--json")
-    found = json.loads(out)
-    assert (found["mma"]["kind"], found["mma"]["block"]) == ("mxf4nvf4", 16)
-    assert "--scaled ue8m0 --block 16 --emit cuda\n" in found["cuda"]
+    choice = json.loads(out)
+    assert (choice["mma"]["kind"], choice["mma"]["block"]) == ("mxf4nvf4", 16)
+    assert "--scaled ue8m0 --block 16 --emit cuda\n" in choice["cuda"]
 
 
 def test_scale_factors_are_ue8m0_by_default(run):

@@ -32,18 +32,18 @@ def start(command, *arguments, **streams):
     )
 
 
-def quiet(ran):
+def stderr_of(process):
     """Return the standard error of a process; assert that it has no traceback."""
-    stderr = ran.stderr.decode()
+    stderr = process.stderr.decode()
     assert "Traceback" not in stderr, stderr
     assert "Exception ignored" not in stderr, stderr
     return stderr
 
 
-def failed(ran):
+def error_line(process):
     """Return the only message of a failed process."""
-    stderr = quiet(ran)
-    assert ran.returncode == 1, stderr
+    stderr = stderr_of(process)
+    assert process.returncode == 1, stderr
     assert stderr.count("\n") == 1, stderr
     return stderr
 
@@ -57,15 +57,15 @@ def test_ctrl_c_is_one_line(tmp_path, command):
     pipe = tmp_path / "endless.mlir"
     os.mkfifo(pipe)
     arguments = [pipe, "--out", "D=d.npy"] if command == "smem-run" else [pipe]
-    ran = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", LISTENING + COMMANDS[command], *map(str, arguments)],
         stderr=subprocess.PIPE,
     )
     # open() blocks until the command opens the pipe; then the command waits for data.
     with open(pipe, "wb"):
-        ran.send_signal(signal.SIGINT)
-        _, stderr = ran.communicate(timeout=60)
-    assert (ran.returncode, stderr.decode()) == (130, f"{command}: interrupted\n")
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr.decode()) == (130, f"{command}: interrupted\n")
 
 
 #: A Ctrl-C during the import of an extension module, which raises another error.
@@ -91,24 +91,24 @@ def test_ctrl_c_while_a_command_starts(where, how):
         "import argparse, os, signal, time\nfrom mlir_smem.tools import entry\n"
         f"def interrupt(*_):\n{how}\n{where} = interrupt\nentry.smem_opt()"
     )
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", LISTENING + script],
         check=False,
         capture_output=True,
         timeout=60,
     )
-    assert (ran.returncode, ran.stderr.decode()) == (130, "smem-opt: interrupted\n")
+    assert (process.returncode, process.stderr.decode()) == (130, "smem-opt: interrupted\n")
 
 
 def test_no_room_for_temporary_files_is_one_line():
     nowhere = "import tempfile\ntempfile._candidate_tempdir_list = lambda: ['/nowhere']\n"
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", nowhere + COMMANDS["smem-compile"], EXAMPLE],
         check=False,
         capture_output=True,
         timeout=60,
     )
-    assert failed(ran) == (
+    assert error_line(process) == (
         "smem-compile: error: no temporary file can be written: No usable temporary directory found in "
         "['/nowhere']; TMPDIR can name another folder\n"
     )
@@ -120,15 +120,15 @@ def test_the_commands_are_installed():
 
 @pytest.mark.parametrize("command", ["smem-opt", "smem-compile", "smem-run"])
 def test_help(command):
-    ran = start(command, "--help")
-    assert (ran.returncode, ran.stderr) == (0, b"")
-    assert ran.stdout.startswith(f"usage: {command}".encode())
+    process = start(command, "--help")
+    assert (process.returncode, process.stderr) == (0, b"")
+    assert process.stdout.startswith(f"usage: {command}".encode())
 
 
 def test_smem_opt():
-    ran = start("smem-opt", "--smem-to-nvvm", "-", input=EXAMPLE.read_bytes())
-    assert (ran.returncode, ran.stderr) == (0, b"")
-    assert b"nvvm.wgmma" in ran.stdout
+    process = start("smem-opt", "--smem-to-nvvm", "-", input=EXAMPLE.read_bytes())
+    assert (process.returncode, process.stderr) == (0, b"")
+    assert b"nvvm.wgmma" in process.stdout
 
 
 def test_smem_opt_loads_only_what_passes_need():
@@ -136,23 +136,23 @@ def test_smem_opt_loads_only_what_passes_need():
         "import atexit, sys; "
         "atexit.register(lambda: print(*sys.modules, sep='\\n', file=sys.stderr)); "
     )
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", listing + COMMANDS["smem-opt"], "--smem-to-nvvm", EXAMPLE],
         check=True,
         capture_output=True,
         text=True,
     )
-    loaded = set(ran.stderr.split())
+    loaded = set(process.stderr.split())
     assert "mlir_smem.passes" in loaded
     unneeded = {"codegen", "emulator", "runtime"}
     assert loaded.isdisjoint({"llvmlite", *(f"mlir_smem.{folder}" for folder in unneeded)})
 
 
 def test_smem_compile(tmp_path):
-    ran = start("smem-compile", EXAMPLE, "-o", tmp_path / "matmul.cubin")
-    assert ran.returncode == 0
+    process = start("smem-compile", EXAMPLE, "-o", tmp_path / "matmul.cubin")
+    assert process.returncode == 0
     assert sorted(p.name for p in tmp_path.iterdir()) == ["matmul.cubin", "matmul.json"]
-    assert "no spills" in quiet(ran)
+    assert "no spills" in stderr_of(process)
 
 
 @pytest.mark.skipif(IMPORTS_CUDA, reason="the bindings cannot be imported without CUDA's packages")
@@ -161,13 +161,13 @@ def test_smem_run_without_cuda(tmp_path):
     # cuda-core is hidden, in case it is installed.
     hidden = "import sys; sys.modules['cuda'] = None; "
     arrays = ["--in", "A=x.npy", "--in", "B=x.npy", "--out", "C=c.npy"]
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", hidden + COMMANDS["smem-run"], str(EXAMPLE), *arrays],
         check=False,
         capture_output=True,
         cwd=tmp_path,
     )
-    assert failed(ran) == (
+    assert error_line(process) == (
         "smem-run: error: running on a GPU needs cuda-core; install mlir-smem with its extra 'gpu'\n"
     )
     assert not (tmp_path / "c.npy").exists()
@@ -179,46 +179,46 @@ def test_smem_run_without_cuda(tmp_path):
 @pytest.mark.parametrize("command", ["smem-opt", "smem-compile"])
 def test_a_file_that_is_not_there(command):
     message = f"{command}: error: nowhere.mlir: No such file or directory\n"
-    assert failed(start(command, "nowhere.mlir")) == message
+    assert error_line(start(command, "nowhere.mlir")) == message
 
 
 @pytest.mark.parametrize("command", ["smem-opt", "smem-compile", "smem-run"])
 def test_a_wrong_module(command):
     arguments = {"smem-opt": [], "smem-compile": ["-o", "-"], "smem-run": ["--out", "D=d.npy"]}
-    ran = start(command, "-", *arguments[command], input=WRONG.encode())
-    assert (ran.returncode, ran.stdout) == (1, b"")
-    assert quiet(ran).startswith("<stdin>:5:5: error: 'smem.copy' op copies")
+    process = start(command, "-", *arguments[command], input=WRONG.encode())
+    assert (process.returncode, process.stdout) == (1, b"")
+    assert stderr_of(process).startswith("<stdin>:5:5: error: 'smem.copy' op copies")
 
 
 def test_debug_shows_where_an_error_comes_from():
-    ran = start("smem-opt", "nowhere.mlir", "--debug")
-    assert ran.returncode == 1
-    assert b"Traceback" in ran.stderr
-    assert b"InputError: nowhere.mlir: No such file or directory" in ran.stderr
+    process = start("smem-opt", "nowhere.mlir", "--debug")
+    assert process.returncode == 1
+    assert b"Traceback" in process.stderr
+    assert b"InputError: nowhere.mlir: No such file or directory" in process.stderr
 
 
 @pytest.mark.parametrize("command", ["smem-opt", "smem-compile"])
 def test_binary_standard_input(command):
-    ran = start(command, "-", "-o", "-", input=b"module {}\xff", env={"PYTHONUTF8": "1"})
-    assert "is not text" in failed(ran)
+    process = start(command, "-", "-o", "-", input=b"module {}\xff", env={"PYTHONUTF8": "1"})
+    assert "is not text" in error_line(process)
 
 
 def test_missing_bindings():
-    ran = start("smem-opt", input=b"", env={"MLIR_SMEM_BINDINGS": "nowhere"})
-    assert failed(ran) == (
+    process = start("smem-opt", input=b"", env={"MLIR_SMEM_BINDINGS": "nowhere"})
+    assert error_line(process) == (
         "smem-opt: error: MLIR_SMEM_BINDINGS names the package 'nowhere', which is not installed\n"
     )
 
 
 def test_an_internal_error_is_one_message():
     fault = "from mlir_smem.tools import smem_opt; smem_opt.module_entries = None; "
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", fault + COMMANDS["smem-opt"], "--pass-pipeline=cse"],
         check=False,
         capture_output=True,
         input=b"",
     )
-    assert "--debug" in failed(ran)
+    assert "--debug" in error_line(process)
 
 
 # Streams.
@@ -241,7 +241,7 @@ def closed_pipe():
 def test_a_closed_pipe(arguments):
     writer = closed_pipe()
     try:
-        ran = start(
+        process = start(
             "smem-opt",
             *arguments,
             input=module().encode(),
@@ -251,14 +251,14 @@ def test_a_closed_pipe(arguments):
         )
     finally:
         os.close(writer)
-    assert (ran.returncode, quiet(ran)) == (1, "")
+    assert (process.returncode, stderr_of(process)) == (1, "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("arguments", [["-"], ["--show-dialects"]])
 def test_full_standard_output(arguments):
     with open("/dev/full", "wb") as full:
-        ran = start(
+        process = start(
             "smem-opt",
             *arguments,
             input=module().encode(),
@@ -266,4 +266,4 @@ def test_full_standard_output(arguments):
             stdout=full,
             stderr=subprocess.PIPE,
         )
-    assert "No space left on device" in failed(ran)
+    assert "No space left on device" in error_line(process)

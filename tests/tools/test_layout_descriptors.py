@@ -28,18 +28,18 @@ def a_map(tmp_path):
 # CuTe's answers. An operand of shape (m/n, k) is B of a tile (k, n).
 
 
-def oriented(row):
+def layout_of(row):
     tile = tile_of(row)
     return tile if row["stages"] > 1 else tile.stage(0).layout
 
 
 def arguments_of(row):
-    text = str(oriented(row).transposed())
+    text = str(layout_of(row).transposed())
     rows = str(row["inst_mn"])
     return text, "--element", row["dtype"], "--role", "b", "--rows", rows
 
 
-def same(fields, row):
+def is_cutes_descriptor(fields, row):
     """Return whether fields are those of CuTe's descriptor, except unused ones."""
     cutes = Descriptor.decode(int(row["desc_hex"], 16))
     return all(
@@ -53,19 +53,19 @@ def steps_of(operand):
 
 
 @every_row
-def test_encode_gives_cutes_descriptors(printed_json, row):
-    answer = printed_json("encode", *arguments_of(row), "--start", str(row["smem_addr"]))
-    assert same(answer["fields"], row)
+def test_encode_gives_cutes_descriptors(json_of, row):
+    answer = json_of("encode", *arguments_of(row), "--start", str(row["smem_addr"]))
+    assert is_cutes_descriptor(answer["fields"], row)
     steps = tuple(row[name] for name in ("k_step_u128", "mn_step_u128", "stage_step_u128"))
     assert steps_of(answer["operand"]) == steps
 
 
 @every_row
-def test_match_gives_cutes_descriptors(printed_json, row):
-    answer = printed_json("match", *arguments_of(row))
+def test_match_gives_cutes_descriptors(json_of, row):
+    answer = json_of("match", *arguments_of(row))
     assert answer["matches"]
     fields = answer["encoded"]["fields"]
-    assert same({**fields, "start": row["smem_addr"]}, row)
+    assert is_cutes_descriptor({**fields, "start": row["smem_addr"]}, row)
     operand = answer["encoded"]["operand"]
     assert operand["major"] == row["major"].lower()
     ignored = {name for name in ("lbo", "sbo") if operand[name] is None}
@@ -75,23 +75,23 @@ def test_match_gives_cutes_descriptors(printed_json, row):
 # Arguments of each command.
 
 
-def test_decode(printed, printed_json):
-    text = printed("decode", DESCRIPTOR, "--element", "bf16", "--major", "k", "--rows", "128")
+def test_decode(output_of, json_of):
+    text = output_of("decode", DESCRIPTOR, "--element", "bf16", "--major", "k", "--rows", "128")
     assert text.startswith("0x4000004000010040, 128 x 16 bf16 of (m/n, k), K-major\n")
-    data = printed_json("decode", DESCRIPTOR, "--element", "bf16", "--at", "0x440")
-    assert [each["name"] for each in data["suspicions"]] == ["base-offset"]
-    assert printed_json("decode", DESCRIPTOR)["element"] is None
+    data = json_of("decode", DESCRIPTOR, "--element", "bf16", "--at", "0x440")
+    assert [suspicion["name"] for suspicion in data["suspicions"]] == ["base-offset"]
+    assert json_of("decode", DESCRIPTOR)["element"] is None
 
 
-def test_encode_fields(printed, printed_json):
+def test_encode_fields(output_of, json_of):
     fields = ("--start", "0x400", "--lbo", "16", "--sbo", "1024", "--swizzle", "128")
-    assert printed("encode", *fields).startswith(f"{DESCRIPTOR} = 0x4000004000010000 | (address")
-    data = printed_json("encode", *fields, "--base-offset", "2")
+    assert output_of("encode", *fields).startswith(f"{DESCRIPTOR} = 0x4000004000010000 | (address")
+    data = json_of("encode", *fields, "--base-offset", "2")
     assert (data["descriptor"], data["operand"]) == ("0x4004004000010040", None)
 
 
-def test_encode_a_layout(printed_json):
-    data = printed_json("encode", ATOMS, "--element", "bf16", "--start", "0x400")
+def test_encode_a_layout(json_of):
+    data = json_of("encode", ATOMS, "--element", "bf16", "--start", "0x400")
     assert (data["descriptor"], data["operand"]["k_steps"]) == (DESCRIPTOR, [0, 2, 4, 6])
 
 
@@ -104,35 +104,33 @@ def test_encode_a_layout(printed_json):
     ],
     ids=["layout", "elements", "bytes"],
 )
-def test_ways_to_give_a_tile(printed_json, tile):
-    data = printed_json("match", *tile, "--element", "bf16")
+def test_ways_to_give_a_tile(json_of, tile):
+    data = json_of("match", *tile, "--element", "bf16")
     assert data["matches"]
     assert data["layout"] == ATOMS
 
 
 @pytest.mark.parametrize("unit, size", [("element", 1), ("byte", 2)])
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint16])
-def test_a_map(printed_json, a_map, unit, size, dtype):
+def test_a_map(json_of, a_map, unit, size, dtype):
     places = element_offsets(tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128)) * size
     file = a_map(places.astype(dtype))
-    data = printed_json("match", "--map", file, "--map-unit", unit, "--element", "bf16")
+    data = json_of("match", "--map", file, "--map-unit", unit, "--element", "bf16")
     assert (data["matches"], data["layout"]) == (True, ATOMS)
 
 
-def test_diagnose(printed, printed_json):
+def test_diagnose(output_of, json_of):
     used = ("--descriptor", "0x4000002000010040", "--k-steps", "0,2,4,6")
-    text = printed("diagnose", ATOMS, "--element", "bf16", *used)
+    text = output_of("diagnose", ATOMS, "--element", "bf16", *used)
     assert (
         "has 1024: m/n 8..63, k 0..15 of each instruction are read at addresses 512 to 3584" in text
     )
     tile = (ATOMS, "--element", "bf16")
-    data = printed_json("diagnose", *tile, "--descriptor", DESCRIPTOR, "--major", "mn")
+    data = json_of("diagnose", *tile, "--descriptor", DESCRIPTOR, "--major", "mn")
     assert data["causes"] == [
         "the instruction reads the operand as MN-major, but the tile is K-major"
     ]
-    data = printed_json(
-        "diagnose", *tile, "--descriptor", DESCRIPTOR, "--at", "0x800", "--rows", "64"
-    )
+    data = json_of("diagnose", *tile, "--descriptor", DESCRIPTOR, "--at", "0x800", "--rows", "64")
     assert data["causes"][0].startswith("the start is 0x400, where the layout has 0x800")
 
 
@@ -211,8 +209,8 @@ A = (ATOMS, "--element", "bf16")
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value[0], str) else None,
 )
-def test_malformed_texts(refused, arguments, lines):
-    assert refused(*arguments).split("\n") == lines
+def test_malformed_texts(error_of, arguments, lines):
+    assert error_of(*arguments).split("\n") == lines
 
 
 @pytest.mark.parametrize(
@@ -259,8 +257,8 @@ def test_malformed_texts(refused, arguments, lines):
     ],
     ids=lambda value: " ".join(value[1:3]) if isinstance(value, list) else None,
 )  # fmt: skip
-def test_invalid_arguments(refused, arguments, message):
-    assert refused(*arguments) == message
+def test_invalid_arguments(error_of, arguments, message):
+    assert error_of(*arguments) == message
 
 
 @pytest.mark.parametrize(
@@ -275,19 +273,19 @@ def test_invalid_arguments(refused, arguments, message):
         (np.arange(64), [], "a map has rows and columns, or stages in front, not (64,)"),
     ],
 )
-def test_invalid_maps(refused, a_map, array, more, message):
-    assert message in refused("match", "--map", a_map(array), "--element", "bf16", *more)
+def test_invalid_maps(error_of, a_map, array, more, message):
+    assert message in error_of("match", "--map", a_map(array), "--element", "bf16", *more)
 
 
-def test_bits_are_not_counted_in_bytes(refused, a_map):
+def test_bits_are_not_counted_in_bytes(error_of, a_map):
     file = a_map(np.zeros((8, 256), np.int64))
-    assert refused("match", "--map", file, "--map-unit", "byte", "--element", "b1") == (
+    assert error_of("match", "--map", file, "--map-unit", "byte", "--element", "b1") == (
         "--map: b1 has 8 elements per byte; expected --map-unit element"
     )
 
 
-def test_a_missing_file(refused, tmp_path):
+def test_a_missing_file(error_of, tmp_path):
     file = str(tmp_path / "x.npy")
-    assert refused("match", "--map", file, "--element", "bf16") == (
+    assert error_of("match", "--map", file, "--element", "bf16") == (
         f"--map: {file}: No such file or directory"
     )

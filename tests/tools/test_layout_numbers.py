@@ -6,8 +6,8 @@ DESCRIPTOR = 0x4000004000010040
 SWIZZLE_64 = 0x8000002000010000
 
 
-def fields(printed_json, *words):
-    answer = printed_json(*words)
+def fields(json_of, *words):
+    answer = json_of(*words)
     return int(answer["descriptor"], 16), answer.get("notes", [])
 
 
@@ -27,42 +27,42 @@ def fields(printed_json, *words):
         ("0", 0, None),
     ],
 )
-def test_decode(printed_json, text, bits, note):
-    value, notes = fields(printed_json, "decode", text, "--element", "bf16")
+def test_decode(json_of, text, bits, note):
+    value, notes = fields(json_of, "decode", text, "--element", "bf16")
     assert value == bits
     assert len(notes) == (note is not None)
     assert not note or note in notes[0]
 
 
-def test_a_short_number_is_decimal_and_says_so(printed):
-    assert printed("decode", "64").endswith(
+def test_a_short_number_is_decimal_and_says_so(output_of):
+    assert output_of("decode", "64").endswith(
         "\n\n64 is read as decimal, 0x40; as hexadecimal it is 0x64: write it with 0x to choose\n"
     )
 
 
 @pytest.mark.parametrize("text", ["4000004000010040", str(DESCRIPTOR), f"{DESCRIPTOR:#x}"])
-def test_diagnose(printed_json, text):
+def test_diagnose(json_of, text):
     tile = ["Swizzle<3,4,3> o (64,64):(64,1)", "--element", "bf16"]
-    answer = printed_json("diagnose", *tile, "--descriptor", text)
+    answer = json_of("diagnose", *tile, "--descriptor", text)
     assert answer["correct"]
     assert ("notes" in answer) == (text == "4000004000010040")
 
 
-def test_diagnose_a_negative_one(printed_json):
+def test_diagnose_a_negative_one(json_of):
     tile = ["Swizzle<2,4,3> o (64,32):(32,1)", "--element", "bf16"]
     negative = str(SWIZZLE_64 - (1 << 64))
-    assert printed_json("diagnose", *tile, "--descriptor", negative)["correct"]
+    assert json_of("diagnose", *tile, "--descriptor", negative)["correct"]
 
 
-def test_instruction_descriptors(printed_json):
+def test_instruction_descriptors(json_of):
     for text in ("08400010", "0x08400010", str(0x08400010)):
-        answer = printed_json("decode", "--instruction", text, "--kind", "f16")
+        answer = json_of("decode", "--instruction", text, "--kind", "f16")
         assert int(answer["instruction"], 16) == 0x08400010
 
 
-def test_scale_descriptors(printed_json):
+def test_scale_descriptors(json_of):
     for text in ("400800010080", "0x400800010080"):
-        answer = printed_json("decode", "--scales", text)
+        answer = json_of("decode", "--scales", text)
         assert int(answer["descriptor"], 16) == 0x400800010080
 
 
@@ -93,5 +93,5 @@ RANGE = "expected -9223372036854775808 to 18446744073709551615 (0xffffffffffffff
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_refused(refused, words, message):
-    assert message in refused(*words)
+def test_refused(error_of, words, message):
+    assert message in error_of(*words)

@@ -30,14 +30,14 @@ finally:
 """
 
 
-def started(arguments):
+def run_process(arguments):
     """Return the CPU time of a process in seconds, and the MLIR modules that it imported."""
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", CODE, *arguments], capture_output=True, text=True, check=False
     )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout
-    return json.loads(ran.stderr.splitlines()[-1])
+    assert process.returncode == 0, process.stderr
+    assert process.stdout
+    return json.loads(process.stderr.splitlines()[-1])
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def started(arguments):
 def test_it_starts_quickly_and_without_mlir(arguments):
     best, limit = float("inf"), LIMIT * tiers.slowness()
     for _ in range(8):
-        seconds, foreign = started(arguments)
+        seconds, foreign = run_process(arguments)
         assert foreign == []
         best = min(best, seconds)
         if best < limit:

@@ -9,31 +9,31 @@ LONG = "Swizzle<3,4,3> o (128,(256,3)):(256,(1,32768))"
 PACKED = (LONG, "--element", "e2m1", "--arch", "sm_103")
 
 
-def test_decode(printed_json, printed):
-    data = printed_json("decode", "0x4000404000010040", "--element", "e2m3_p32", "--arch", "sm_103")
+def test_decode(json_of, output_of):
+    data = json_of("decode", "0x4000404000010040", "--element", "e2m3_p32", "--arch", "sm_103")
     assert (data["arch"], data["rows"], data["suspicions"]) == ("sm_103", 128, [])
-    data = printed_json("decode", "0x4010404004800086", "--element", "e2m1", "--arch", "sm_103")
+    data = json_of("decode", "0x4010404004800086", "--element", "e2m1", "--arch", "sm_103")
     assert (data["absolute"], data["chunks"]) == (True, [32, 16])
-    (found,) = printed_json("decode", "0x4000404000010086", "--element", "e2m1", "--arch", "sm_103",
+    (suspicion,) = json_of("decode", "0x4000404000010086", "--element", "e2m1", "--arch", "sm_103",
                     "--k-bytes", "48")["suspicions"]  # fmt: skip
-    assert found["name"] == "row-end"
-    assert "suspicious (absolute-arch)" in printed(
+    assert suspicion["name"] == "row-end"
+    assert "suspicious (absolute-arch)" in output_of(
         "decode", "0x4010404004800086", "--arch", "sm_100"
     )
 
 
-def test_decode_an_instruction(printed, printed_json):
-    text = printed("decode", "--instruction", "0x08400010", "--kind", "f16")
+def test_decode_an_instruction(output_of, json_of):
+    text = output_of("decode", "--instruction", "0x08400010", "--kind", "f16")
     assert text.startswith("0x08400010, kind::f16: 128 x 256 f32 from f16 and f16\n")
     arguments = ("--instruction", "0xd04004a0", "--kind", "mxf4nvf4")
-    assert printed_json("decode", *arguments, "--arch", "sm_103")["suspicions"] == []
-    assert printed_json("decode", *arguments)["suspicions"][0]["name"] == "k-bytes"
+    assert json_of("decode", *arguments, "--arch", "sm_103")["suspicions"] == []
+    assert json_of("decode", *arguments)["suspicions"][0]["name"] == "k-bytes"
 
 
-def test_encode(printed_json):
-    assert printed_json("encode", *TF32)["descriptor"] == "0x2000402001000000"
+def test_encode(json_of):
+    assert json_of("encode", *TF32)["descriptor"] == "0x2000402001000000"
     fields = ("--lbo", "4096", "--sbo", "512", "--swizzle", "128_atom_32", "--arch", "sm_100")
-    assert printed_json("encode", *fields)["descriptor"] == "0x2000402001000000"
+    assert json_of("encode", *fields)["descriptor"] == "0x2000402001000000"
     fields = (
         "--start",
         "0x860",
@@ -45,14 +45,14 @@ def test_encode(printed_json):
         "128",
         "--absolute",
     )
-    assert printed_json("encode", *fields, "--arch", "sm_103")["descriptor"] == "0x4010404004800086"
+    assert json_of("encode", *fields, "--arch", "sm_103")["descriptor"] == "0x4010404004800086"
 
 
-def test_encode_48_bytes_of_k(printed_json, printed):
+def test_encode_48_bytes_of_k(json_of, output_of):
     arguments = ("encode", *PACKED, "--k-bytes", "48", "--start", "0x800")
-    assert printed_json(*arguments)["descriptors"][0][5] == "0x4010404008800487"
-    assert "8 K blocks of 48 bytes, in two chunks: 2, 5" in printed(*arguments)
-    assert printed_json("encode", *PACKED, "--k-bytes", "32")["operand"]["k_steps"][:5] == [
+    assert json_of(*arguments)["descriptors"][0][5] == "0x4010404008800487"
+    assert "8 K blocks of 48 bytes, in two chunks: 2, 5" in output_of(*arguments)
+    assert json_of("encode", *PACKED, "--k-bytes", "32")["operand"]["k_steps"][:5] == [
         0,
         2,
         4,
@@ -61,24 +61,22 @@ def test_encode_48_bytes_of_k(printed_json, printed):
     ]
 
 
-def test_match(printed_json):
-    assert printed_json("match", *TF32)["encoded"]["descriptor"] == "0x2000402001000000"
-    assert printed_json("match", ATOMS, "--element", "tf32")["mismatch"]["reason"].startswith(
+def test_match(json_of):
+    assert json_of("match", *TF32)["encoded"]["descriptor"] == "0x2000402001000000"
+    assert json_of("match", ATOMS, "--element", "tf32")["mismatch"]["reason"].startswith(
         "the tile is M-"
     )
     shape = ("--shape", "128,32", "--strides", "1,128", "--swizzle", "128_atom_32")
-    assert not printed_json("match", *shape, "--element", "tf32", "--arch", "sm_100")["matches"]
-    assert printed_json("match", *TF32, "--rows", "64")["encoded"]["operand"]["rows"] == [64, 64]
+    assert not json_of("match", *shape, "--element", "tf32", "--arch", "sm_100")["matches"]
+    assert json_of("match", *TF32, "--rows", "64")["encoded"]["operand"]["rows"] == [64, 64]
 
 
-def test_diagnose(printed_json):
-    data = printed_json(
+def test_diagnose(json_of):
+    data = json_of(
         "diagnose", *TF32, "--descriptor", "0x2000402001000000", "--k-steps", "0,64,128,192"
     )
     assert data["correct"]
-    data = printed_json(
-        "diagnose", *TF32, "--descriptor", "0x2000402001000000", "--k-steps", "0,32"
-    )
+    data = json_of("diagnose", *TF32, "--descriptor", "0x2000402001000000", "--k-steps", "0,32")
     assert data["causes"] == ["k step 1 is 32, where the layout has 64 (16-byte units)"]
 
 
@@ -126,8 +124,8 @@ def test_diagnose(printed_json):
     ],
     ids=lambda value: " ".join(value[1:]) if value[0] == "decode" else None,
 )
-def test_malformed_texts(refused, arguments, lines):
-    assert refused(*arguments).split("\n") == lines
+def test_malformed_texts(error_of, arguments, lines):
+    assert error_of(*arguments).split("\n") == lines
 
 
 @pytest.mark.parametrize(
@@ -182,36 +180,36 @@ def test_malformed_texts(refused, arguments, lines):
     ],
     ids=lambda value: " ".join(value[-2:]) if isinstance(value, list) else None,
 )  # fmt: skip
-def test_invalid_arguments_of_tcgen05(refused, arguments, message):
-    assert refused(*arguments) == message
+def test_invalid_arguments_of_tcgen05(error_of, arguments, message):
+    assert error_of(*arguments) == message
 
 
-def test_a_map_without_a_layout(refused, tmp_path):
+def test_a_map_without_a_layout(error_of, tmp_path):
     file = tmp_path / "map.npy"
     places = np.arange(128 * 192).reshape(128, 192)
     places[5, 7] += 1
     np.save(file, places)
     more = ("--element", "e2m1", "--arch", "sm_103", "--k-bytes", "48")
-    assert refused("encode", "--map", str(file), *more) == "no layout matches the map"
+    assert error_of("encode", "--map", str(file), *more) == "no layout matches the map"
 
 
 BLOCKS = ("((32,4,2),(4,2)):((16,4,1024),(1,512))", "--element", "ue8m0", "--role", "scales")
 
 
-def test_scale_factors(printed_json, printed):
-    assert printed_json("match", *BLOCKS)["matches"]
-    data = printed_json("encode", *BLOCKS, "--start", "0x400")
+def test_scale_factors(json_of, output_of):
+    assert json_of("match", *BLOCKS)["matches"]
+    data = json_of("encode", *BLOCKS, "--start", "0x400")
     assert data["descriptors"] == [
         ["0x0000400800000040", "0x0000400800000060"],
         ["0x0000400800000080", "0x00004008000000a0"],
     ]
     assert data["constant"] == "0x0000400800000000"
     strided = ("--shape", "128,4", "--strides", "4,1", "--element", "ue4m3", "--role", "scales")
-    assert printed_json("match", *strided, "--arch", "sm_103")["element"] == "e4m3"
+    assert json_of("match", *strided, "--arch", "sm_103")["element"] == "e4m3"
     used = ("--descriptor", "0x0000400800000040", "--k-steps", "0,32")
-    assert printed_json("diagnose", *BLOCKS, *used)["correct"]
-    assert not printed_json("diagnose", *BLOCKS, *used, "--at", "0x800")["correct"]
-    assert "nothing is suspicious" in printed("decode", "0x0000400800000040", "--scales")
+    assert json_of("diagnose", *BLOCKS, *used)["correct"]
+    assert not json_of("diagnose", *BLOCKS, *used, "--at", "0x800")["correct"]
+    assert "nothing is suspicious" in output_of("decode", "0x0000400800000040", "--scales")
 
 
 @pytest.mark.parametrize(
@@ -248,5 +246,5 @@ def test_scale_factors(printed_json, printed):
     ],
     ids=lambda value: " ".join(value[-2:]) if isinstance(value, list) else None,
 )  # fmt: skip
-def test_invalid_arguments_of_scale_factors(refused, arguments, message):
-    assert refused(*arguments).startswith(message)
+def test_invalid_arguments_of_scale_factors(error_of, arguments, message):
+    assert error_of(*arguments).startswith(message)

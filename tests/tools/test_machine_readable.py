@@ -23,9 +23,9 @@ needs_llvm_24 = pytest.mark.skipif(
 
 
 @pytest.fixture
-def run(called):
+def run(run_command):
     """Run the command on a text; return (exit code, standard output, standard error)."""
-    return partial(called, smem_opt)
+    return partial(run_command, smem_opt)
 
 
 @pytest.fixture
@@ -72,10 +72,10 @@ def test_notes_are_in_the_object_of_their_error(objects):
 
 
 def test_remarks_of_a_run_that_succeeds(objects):
-    code, found = objects("--smem-to-nvvm=explain=true", text=module())
+    code, remarks = objects("--smem-to-nvvm=explain=true", text=module())
     assert code == 0
-    assert {each["severity"] for each in found} == {"remark"}
-    assert any("was chosen" in each["message"] for each in found)
+    assert {remark["severity"] for remark in remarks} == {"remark"}
+    assert any("was chosen" in remark["message"] for remark in remarks)
 
 
 @pytest.mark.parametrize(
@@ -92,15 +92,15 @@ def test_an_error_without_a_position(objects, arguments, message):
     assert error["message"].startswith(message)
 
 
-def test_smem_compile_prints_json_too(called, tmp_path):
-    code, _, err = called(smem_compile, "-", "--diagnostics=json", "-o", "-", text=WRONG)
+def test_smem_compile_prints_json_too(run_command, tmp_path):
+    code, _, err = run_command(smem_compile, "-", "--diagnostics=json", "-o", "-", text=WRONG)
     assert code == 1
     assert json.loads(err)["message"].startswith(COMPLAINT)
     output = str(tmp_path / "x.ptx")
-    assert called(
+    assert run_command(
         smem_compile, "-", "--diagnostics=json", "--emit=ptx", "-o", output, text=module()
     ) == (0, "", "")
-    code, _, err = called(smem_compile, "-", "--diagnostics=json", text=module())
+    code, _, err = run_command(smem_compile, "-", "--diagnostics=json", text=module())
     assert json.loads(err)["message"].startswith("the input has no name")
 
 
@@ -116,14 +116,14 @@ def test_json_is_not_for_verifying(run):
 
 def test_passes_as_json(run):
     code, out, err = run("--list-passes=json")
-    listed = json.loads(out)
+    entries = json.loads(out)
     assert (code, err) == (0, "")
-    assert [each["name"] for each in listed] == list(passes())
-    for each in listed:
+    assert [entry["name"] for entry in entries] == list(passes())
+    for entry in entries:
         # The defaults are what a pipeline would write.
-        given = {option["name"]: option["default"] for option in each["options"]}
-        assert pass_named(each["name"]).from_options(given) == pass_named(each["name"])()
-        assert each["description"]
+        defaults = {option["name"]: option["default"] for option in entry["options"]}
+        assert pass_named(entry["name"]).from_options(defaults) == pass_named(entry["name"])()
+        assert entry["description"]
 
 
 # Other versions of LLVM.
@@ -140,8 +140,8 @@ def test_a_module_for_llvm_22_is_read_again(run):
 
 def test_pass_by_pass_for_llvm_22_is_the_pipeline(run):
     text = module()
-    for each in pass_named("smem-to-nvvm")().passes():
-        code, text, err = run(f"--pass-pipeline={each}", "--host-llvm=22", text=text)
+    for pass_ in pass_named("smem-to-nvvm")().passes():
+        code, text, err = run(f"--pass-pipeline={pass_}", "--host-llvm=22", text=text)
         assert (code, err) == (0, "")
     assert run(text=text)[1] == run("--smem-to-nvvm", text=module())[1]
 

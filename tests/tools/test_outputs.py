@@ -20,7 +20,7 @@ def content(folder):
     return {p.name: p.read_bytes() if p.is_file() else None for p in folder.iterdir()}
 
 
-def refused(*files):
+def write_error(*files):
     with pytest.raises(InputError) as error:
         write_all(files)
     return str(error.value)
@@ -53,38 +53,38 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-@pytest.mark.parametrize("mask, left", [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-def test_a_new_output_has_what_the_umask_leaves(tmp_path, mask, left):
+@pytest.mark.parametrize("mask, permissions", [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_output_has_what_the_umask_leaves(tmp_path, mask, permissions):
     before = os.umask(mask)
     try:
         write_all([(str(tmp_path / "a"), "new")])
     finally:
         os.umask(before)
-    assert mode(tmp_path / "a") == left
+    assert mode(tmp_path / "a") == permissions
 
 
-@pytest.mark.parametrize("kept", [0o600, 0o640, 0o666, 0o755])
-def test_an_output_keeps_its_permissions(tmp_path, kept):
+@pytest.mark.parametrize("permissions", [0o600, 0o640, 0o666, 0o755])
+def test_an_output_keeps_its_permissions(tmp_path, permissions):
     path = tmp_path / "a"
     path.write_text("before")
-    path.chmod(kept)
+    path.chmod(permissions)
     write_all([(str(path), "new")])
-    assert (mode(path), path.read_text()) == (kept, "new")
+    assert (mode(path), path.read_text()) == (permissions, "new")
 
 
 def test_an_output_is_private_until_it_has_its_permissions(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_text("before")
     path.chmod(0o600)
-    seen, fdopen = [], os.fdopen
+    modes, fdopen = [], os.fdopen
 
     def look(handle, how):
-        seen.append(stat.S_IMODE(os.fstat(handle).st_mode))
+        modes.append(stat.S_IMODE(os.fstat(handle).st_mode))
         return fdopen(handle, how)
 
     monkeypatch.setattr(outputs.os, "fdopen", look)
     write_all([(str(path), "new")])
-    assert seen == [0o600]
+    assert modes == [0o600]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
@@ -97,19 +97,19 @@ def test_an_output_keeps_its_owner(tmp_path):
 
 
 def test_an_owner_that_cannot_be_kept(tmp_path, monkeypatch):
-    asked = []
+    calls = []
 
     def chown(_, owner, group):
-        asked.append((owner, group))
+        calls.append((owner, group))
         raise PermissionError(1, "Operation not permitted")
 
     path = tmp_path / "a"
     path.write_text("before")
     monkeypatch.setattr(outputs.os, "chown", chown)
     write_all([(str(path), "new")])
-    there = path.stat()
+    status = path.stat()
     assert path.read_text() == "new"
-    assert asked == [(there.st_uid, there.st_gid), (-1, there.st_gid)]
+    assert calls == [(status.st_uid, status.st_gid), (-1, status.st_gid)]
 
 
 def test_a_read_only_file_is_not_replaced(tmp_path, monkeypatch):
@@ -118,18 +118,18 @@ def test_a_read_only_file_is_not_replaced(tmp_path, monkeypatch):
     path.chmod(0o444)
     # Root can write anywhere: permissions have no effect.
     monkeypatch.setattr(outputs.os, "access", lambda *_: False)
-    assert refused((str(path), "new")) == f"{path}: Permission denied"
+    assert write_error((str(path), "new")) == f"{path}: Permission denied"
     assert content(tmp_path) == {"a": b"before"}
 
 
 def test_a_folder_that_is_not_there(tmp_path):
     path = tmp_path / "nowhere" / "a"
-    assert refused((str(path), "new")) == f"{path}: No such file or directory"
+    assert write_error((str(path), "new")) == f"{path}: No such file or directory"
 
 
 def test_a_folder_in_its_place(tmp_path):
     (tmp_path / "a").mkdir()
-    assert refused((str(tmp_path / "a"), "new")) == f"{tmp_path / 'a'}: Is a directory"
+    assert write_error((str(tmp_path / "a"), "new")) == f"{tmp_path / 'a'}: Is a directory"
     assert content(tmp_path) == {"a": None}
 
 
@@ -139,19 +139,19 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
 
     # Root can write anywhere: permissions have no effect.
     monkeypatch.setattr(outputs.os, "open", open_)
-    assert refused((str(tmp_path / "a"), "new")) == f"{tmp_path / 'a'}: Permission denied"
+    assert write_error((str(tmp_path / "a"), "new")) == f"{tmp_path / 'a'}: Permission denied"
     assert content(tmp_path) == {}
 
 
 @pytest.fixture
-def full(monkeypatch):
+def fill_disk(monkeypatch):
     """Simulate a full disk after a number of bytes."""
 
     def fill(after):
         written = 0
         fdopen = os.fdopen
 
-        def limited(handle, mode):
+        def open_limited(handle, mode):
             file = fdopen(handle, mode)
             write = file.write
 
@@ -174,52 +174,52 @@ def full(monkeypatch):
 
             return Limited()
 
-        monkeypatch.setattr(outputs.os, "fdopen", limited)
+        monkeypatch.setattr(outputs.os, "fdopen", open_limited)
 
     return fill
 
 
 @pytest.mark.parametrize("after", [0, 5], ids=["the first", "the second"])
-def test_a_full_disk_leaves_nothing(tmp_path, full, after):
-    full(after)
+def test_a_full_disk_leaves_nothing(tmp_path, fill_disk, after):
+    fill_disk(after)
     name = "ab"[after > 0]
-    message = refused((str(tmp_path / "a"), "four"), (str(tmp_path / "b"), "four"))
+    message = write_error((str(tmp_path / "a"), "four"), (str(tmp_path / "b"), "four"))
     assert message == f"{tmp_path / name}: No space left on device"
     assert content(tmp_path) == {}
 
 
-def test_a_full_disk_keeps_existing_files(tmp_path, full):
+def test_a_full_disk_keeps_existing_files(tmp_path, fill_disk):
     (tmp_path / "a").write_text("before")
-    full(0)
-    refused((str(tmp_path / "a"), "new"))
+    fill_disk(0)
+    write_error((str(tmp_path / "a"), "new"))
     assert content(tmp_path) == {"a": b"before"}
 
 
 def test_a_file_that_cannot_be_written_keeps_the_others_from_being_replaced(tmp_path):
     (tmp_path / "a").write_text("before")
-    refused((str(tmp_path / "a"), "new"), (str(tmp_path / "nowhere" / "b"), "new"))
+    write_error((str(tmp_path / "a"), "new"), (str(tmp_path / "nowhere" / "b"), "new"))
     assert content(tmp_path) == {"a": b"before"}
 
 
 def test_a_folder_in_the_place_of_one_keeps_the_others_from_being_replaced(tmp_path):
     (tmp_path / "a").write_text("before")
     (tmp_path / "b").mkdir()
-    refused((str(tmp_path / "a"), "new"), (str(tmp_path / "b"), "new"))
+    write_error((str(tmp_path / "a"), "new"), (str(tmp_path / "b"), "new"))
     assert content(tmp_path) == {"a": b"before", "b": None}
 
 
 def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
-    def interrupted(*_):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(outputs.os, "replace", interrupted)
+    monkeypatch.setattr(outputs.os, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_all([(str(tmp_path / "a"), "new")])
     assert content(tmp_path) == {}
 
 
 @pytest.fixture
-def stuck(monkeypatch):
+def fail_rename(monkeypatch):
     """Let the rename of a file fail."""
 
     def keep_out(name, error):
@@ -238,33 +238,33 @@ def stuck(monkeypatch):
 BUSY = OSError(16, "Device or resource busy")
 
 
-def test_renamed_files_are_reverted(tmp_path, stuck):
+def test_renamed_files_are_reverted(tmp_path, fail_rename):
     (tmp_path / "a").write_text("before")
     (tmp_path / "a").chmod(0o640)
     inode = (tmp_path / "a").stat().st_ino
-    stuck("c", BUSY)
+    fail_rename("c", BUSY)
     names = [str(tmp_path / name) for name in "abcd"]
-    assert refused(*((name, "new") for name in names)) == f"{names[2]}: Device or resource busy"
+    assert write_error(*((name, "new") for name in names)) == f"{names[2]}: Device or resource busy"
     assert content(tmp_path) == {"a": b"before"}
     assert ((tmp_path / "a").stat().st_ino, mode(tmp_path / "a")) == (inode, 0o640)
 
 
-def test_an_interruption_between_two_files_keeps_existing_files(tmp_path, stuck):
+def test_an_interruption_between_two_files_keeps_existing_files(tmp_path, fail_rename):
     (tmp_path / "a").write_text("before")
-    stuck("b", KeyboardInterrupt())
+    fail_rename("b", KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
         write_all([(str(tmp_path / name), "new") for name in "ab"])
     assert content(tmp_path) == {"a": b"before"}
 
 
-def test_a_file_system_without_links_loses_nothing(tmp_path, stuck, monkeypatch):
+def test_a_file_system_without_links_loses_nothing(tmp_path, fail_rename, monkeypatch):
     def link(*_):
         raise PermissionError(1, "Operation not permitted")
 
     (tmp_path / "a").write_text("before")
     monkeypatch.setattr(outputs.os, "link", link)
-    stuck("b", BUSY)
-    refused((str(tmp_path / "a"), "new"), (str(tmp_path / "b"), "new"))
+    fail_rename("b", BUSY)
+    write_error((str(tmp_path / "a"), "new"), (str(tmp_path / "b"), "new"))
     assert content(tmp_path) == {"a": b"new"}
 
 
@@ -272,7 +272,7 @@ def test_a_file_system_without_links_loses_nothing(tmp_path, stuck, monkeypatch)
 def test_a_stream_that_cannot_be_written_reverts_the_files(tmp_path):
     (tmp_path / "a").write_text("before")
     files = [(str(tmp_path / "a"), "new"), ("/dev/full", "new"), (str(tmp_path / "b"), "new")]
-    assert refused(*files) == "/dev/full: No space left on device"
+    assert write_error(*files) == "/dev/full: No space left on device"
     assert content(tmp_path) == {"a": b"before"}
 
 
@@ -280,7 +280,8 @@ def test_two_outputs_with_one_path(tmp_path):
     (tmp_path / "link").symlink_to("a")
     a, link = str(tmp_path / "a"), str(tmp_path / "link")
     assert (
-        refused((a, "one"), (link, "two")) == f"{link}: is the path of two outputs ({a} and {link})"
+        write_error((a, "one"), (link, "two"))
+        == f"{link}: is the path of two outputs ({a} and {link})"
     )
     assert content(tmp_path) == {"link": None}
 
@@ -333,9 +334,9 @@ def test_an_error_leaves_the_folder_as_it_was(folder, command):
 
 
 @each_command
-def test_a_full_disk_leaves_the_folder_as_it_was(folder, command, full, capsys):
+def test_a_full_disk_leaves_the_folder_as_it_was(folder, command, fill_disk, capsys):
     before = content(folder)
-    full(0)
+    fill_disk(0)
     assert command("good.mlir", "-o", "out") == 1
     assert capsys.readouterr().err.endswith("error: out: No space left on device\n")
     assert content(folder) == before
@@ -347,10 +348,10 @@ def test_a_missing_folder_is_reported(folder, command, capsys):
     assert "error: nowhere/out: No such file or directory" in capsys.readouterr().err
 
 
-def test_a_manifest_that_cannot_be_written_leaves_no_code(folder, full):
+def test_a_manifest_that_cannot_be_written_leaves_no_code(folder, fill_disk):
     from mlir_smem import compile
 
-    full(len(compile(module(), emit="nvvm").nvvm.encode()))
+    fill_disk(len(compile(module(), emit="nvvm").nvvm.encode()))
     assert smem_compile(["good.mlir", "--emit=nvvm", "-o", "new"]) == 1
     assert "new" not in content(folder)
     assert not [name for name in content(folder) if name.startswith(".")]

@@ -14,10 +14,10 @@ LAYOUT = "Swizzle<3,4,3> o ((8,8),64):((64,512),1)"
 
 
 @pytest.fixture
-def plot(called, monkeypatch, tmp_path):
+def plot(run_command, monkeypatch, tmp_path):
     """Run the command in an empty folder; return (exit code, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
-    return lambda *arguments: called(smem_layout, "plot", *arguments)
+    return lambda *arguments: run_command(smem_layout, "plot", *arguments)
 
 
 @pytest.mark.parametrize("view", View)
@@ -68,39 +68,39 @@ def test_the_other_options_reach_the_picture(plot):
     options = ["--start", "0x480", "--base-offset", "1", "--lines", "5", "--color", "bank"]
     more = ["--outline", "box", "--elements", "--operand", "b", "--json", "--view", "logical"]
     code, out, _ = plot("--tile", "8x64xbf16", *options, *more)
-    (found,) = json.loads(out)
+    (picture,) = json.loads(out)
     assert code == 0
-    assert found["notes"] == [
+    assert picture["notes"] == [
         "a cell is 1x1 element, 2 bytes, labelled with its byte address; thick lines: boxes of 8x64",
         "the tile starts at 0x480, base offset 1",
         "only rows 0 to 4 of 8 shown",
     ]
-    assert found["strides"] == {}
-    assert found["cells"][0]["byte"] == 0x480
+    assert picture["strides"] == {}
+    assert picture["cells"][0]["byte"] == 0x480
 
 
 def test_lbo_and_sbo_depend_on_the_architecture(plot):
     text = "Swizzle<2,5,2> o ((32,2),(4,2)):((1,256),(32,128))"
     arguments = (text, "--element", "tf32", "--operand", "a", "--json")
     code, out, _ = plot(*arguments, "--arch", "sm_100")
-    (found,) = json.loads(out)
+    (picture,) = json.loads(out)
     assert code == 0
-    assert found["strides"]["SBO"] == {"bytes": 512, "to": [0, 4]}
+    assert picture["strides"]["SBO"] == {"bytes": 512, "to": [0, 4]}
     code, _, err = plot(*arguments)
     assert (code, "sm_90 has no swizzle 128B_ATOM_32B" in err) == (1, True)
 
 
 def test_narrow_types_are_drawn(plot):
     code, out, _ = plot("(8,128):(128,1)", "--element", "e2m1_p64", "--json")
-    (found,) = json.loads(out)
-    assert (code, found["element"]) == (0, "e2m1_p64")
+    (picture,) = json.loads(out)
+    assert (code, picture["element"]) == (0, "e2m1_p64")
 
 
 def test_d_in_tensor_memory(plot):
     code, out, _ = plot("--accumulator", "128x64", "--ctas", "2", "--json")
-    (found,) = json.loads(out)
-    assert (code, found["layout"], found["columns"]) == (0, "B", 32)
-    assert found["bands"][1] == {"cta": 0, "lanes": [64, 79], "m": [0, 15], "n": [32, 63]}
+    (picture,) = json.loads(out)
+    assert (code, picture["layout"], picture["columns"]) == (0, "B", 32)
+    assert picture["bands"][1] == {"cta": 0, "lanes": [64, 79], "m": [0, 15], "n": [32, 63]}
     code, out, _ = plot("--accumulator", "64x8", "-o", "-")
     assert code == 0 and "m 48 to 63, n 0 to 7" in out
 
@@ -111,11 +111,11 @@ def test_48_bytes_of_k_and_scale_factors(plot):
     code, out, _ = plot(*arguments, "--color", "instruction", "-o", "-")
     assert code == 0 and "K block mod 8" in out
     code, out, _ = plot(*arguments, "--access", "mma", "--at", "0,192", "--json")
-    (found,) = json.loads(out)
-    assert sum("touched_by" in cell for cell in found["cells"]) == 8 * 3
+    (picture,) = json.loads(out)
+    assert sum("touched_by" in cell for cell in picture["cells"]) == 8 * 3
     code, out, _ = plot("((32,4),4):((16,4),1)", "--element", "ue8m0", "--json")
-    (found,) = json.loads(out)
-    assert (code, found["cell"]) == (0, {"rows": 1, "columns": 4, "bytes": 4})
+    (picture,) = json.loads(out)
+    assert (code, picture["cell"]) == (0, {"rows": 1, "columns": 4, "bytes": 4})
 
 
 def test_json_has_the_cells_of_each_picture(plot):

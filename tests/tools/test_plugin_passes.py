@@ -74,9 +74,9 @@ def test_ptx_has_the_descriptors_of_smem_compile(host, example, tmp_path):
         pytest.skip("this mlir-opt has no NVPTX back end")
     assert (code, err) == (0, "")
     for pattern in (r"\d{17,}", r"wgmma\.mma_async[\w.]*"):
-        found = re.findall(pattern, out)
-        assert found
-        assert sorted(found) == sorted(re.findall(pattern, ours))
+        matches = re.findall(pattern, out)
+        assert matches
+        assert sorted(matches) == sorted(re.findall(pattern, ours))
 
 
 def test_a_kernel_stays_a_kernel_with_its_memory(host):
@@ -85,8 +85,8 @@ def test_a_kernel_stays_a_kernel_with_its_memory(host):
     gpu.return
   }
 }"""
-    made = smem_opt("--host-llvm=22", text=text)
-    for out in (host.run(text=made)[1], host.run("--smem-to-nvvm", text=text)[1]):
+    exported = smem_opt("--host-llvm=22", text=text)
+    for out in (host.run(text=exported)[1], host.run("--smem-to-nvvm", text=text)[1]):
         assert "gpu.func @k() workgroup(%arg0 : memref<64xf32" in out
         assert "kernel" in out
 

@@ -61,26 +61,26 @@ class Server:
 
 
 @pytest.fixture
-def served(folder):
+def running_server(folder):
     """A server; it must end, and remove its socket, when its standard input ends."""
-    made = Server(folder / "s", start_new_session=True)
-    yield made
-    if made.process.poll() is None:
-        assert made.end() == 0
-        assert not made.socket.exists()
+    running = Server(folder / "s", start_new_session=True)
+    yield running
+    if running.process.poll() is None:
+        assert running.end() == 0
+        assert not running.socket.exists()
 
 
 def children(pid):
     """The child processes of a process, and their states."""
-    found = []
+    processes = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, parent = path.read_text().rpartition(")")[2].split()[:2]
         except OSError:
             continue
         if int(parent) == pid:
-            found.append((int(path.parent.name), state))
-    return found
+            processes.append((int(path.parent.name), state))
+    return processes
 
 
 def wait_until(condition):
@@ -94,32 +94,34 @@ def wait_until(condition):
 # Commands.
 
 
-def test_a_command_runs_as_without_a_server(served, called):
-    assert served.run("smem-opt", "--smem-to-nvvm", text=module()) == called(
+def test_a_command_runs_as_without_a_server(running_server, run_command):
+    assert running_server.run("smem-opt", "--smem-to-nvvm", text=module()) == run_command(
         smem_opt, "--smem-to-nvvm", text=module()
     )
-    code, out, err = served.run("smem-opt", text=WRONG)
+    code, out, err = running_server.run("smem-opt", text=WRONG)
     assert (code, out) == (1, "")
     assert COMPLAINT in err
-    assert served.run("smem-layout", "table")[0] == 0
+    assert running_server.run("smem-layout", "table")[0] == 0
 
 
-def test_the_folder_and_the_environment_are_the_clients(served, folder):
+def test_the_folder_and_the_environment_are_the_clients(running_server, folder):
     (folder / "in.mlir").write_text(module())
-    assert served.run("smem-opt", "in.mlir", "-o", "out.mlir", cwd=folder) == (0, "", "")
+    assert running_server.run("smem-opt", "in.mlir", "-o", "out.mlir", cwd=folder) == (0, "", "")
     assert (folder / "out.mlir").exists()
     environment = os.environ | {"MLIR_SMEM_PTXAS": "/nowhere/ptxas"}
-    _, _, err = served.run(
+    _, _, err = running_server.run(
         "smem-compile", "in.mlir", "--emit=cubin", "-o", "-", cwd=folder, env=environment
     )
     assert "/nowhere/ptxas" in err
 
 
-def test_many_at_once(served):
+def test_many_at_once(running_server):
     results = []
     threads = [
         threading.Thread(
-            target=lambda: results.append(served.run("smem-opt", "--smem-to-nvvm", text=module()))
+            target=lambda: results.append(
+                running_server.run("smem-opt", "--smem-to-nvvm", text=module())
+            )
         )
         for _ in range(6)
     ]
@@ -130,14 +132,14 @@ def test_many_at_once(served):
     assert len(results) == 6
     assert len(set(results)) == 1
     assert results[0][0] == 0
-    wait_until(lambda: children(served.process.pid) == [])  # no zombies
+    wait_until(lambda: children(running_server.process.pid) == [])  # no zombies
 
 
-def test_a_client_that_says_nothing(served):
+def test_a_client_that_says_nothing(running_server):
     with socket.socket(socket.AF_UNIX) as mute:
-        mute.connect(str(served.socket))
-        assert served.run("smem-opt", text=module())[0] == 0
-    wait_until(lambda: children(served.process.pid) == [])
+        mute.connect(str(running_server.socket))
+        assert running_server.run("smem-opt", text=module())[0] == 0
+    wait_until(lambda: children(running_server.process.pid) == [])
 
 
 def test_a_client_without_a_server_runs_the_command_itself(folder, monkeypatch):
@@ -148,8 +150,8 @@ def test_a_client_without_a_server_runs_the_command_itself(folder, monkeypatch):
     assert "smem.mma" in done.stdout
 
 
-def test_the_socket_is_the_users_alone(served):
-    assert served.socket.stat().st_mode & 0o777 == 0o600
+def test_the_socket_is_the_users_alone(running_server):
+    assert running_server.socket.stat().st_mode & 0o777 == 0o600
 
 
 # The end.
@@ -184,11 +186,11 @@ def _cmdline(pid):
 
 @pytest.mark.parametrize("number, code", [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_signals(folder, number, code):
-    served = Server(folder / "s")
-    served.process.send_signal(number)
-    assert served.process.wait(10) == code
-    assert not served.socket.exists()
-    served.process.communicate()
+    running_server = Server(folder / "s")
+    running_server.process.send_signal(number)
+    assert running_server.process.wait(10) == code
+    assert not running_server.socket.exists()
+    running_server.process.communicate()
 
 
 def test_an_idle_server_ends(folder, monkeypatch):
@@ -212,14 +214,14 @@ def test_a_server_replaces_one_that_was_killed(folder):
     assert second.end() == 0
 
 
-def test_a_socket_that_is_taken(served, called):
-    path = str(served.socket)
-    assert called(smem_opt, f"--server={path}") == (
+def test_a_socket_that_is_taken(running_server, run_command):
+    path = str(running_server.socket)
+    assert run_command(smem_opt, f"--server={path}") == (
         1,
         "",
         f"smem-opt: error: {path}: another server listens there\n",
     )
-    assert served.run("smem-opt", text=module())[0] == 0
+    assert running_server.run("smem-opt", text=module())[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -227,9 +229,9 @@ def test_a_socket_that_is_taken(served, called):
     [("none/s", "No such file or directory"), ("x" * 120, "AF_UNIX path too long")],
 )
 def test_a_path_that_takes_no_socket(folder, name, message):
-    with pytest.raises(ServerError) as refused:
+    with pytest.raises(ServerError) as error:
         serve(str(folder / name))
-    assert str(refused.value) == f"{folder / name}: {message}"
+    assert str(error.value) == f"{folder / name}: {message}"
 
 
 def test_a_file_is_not_replaced(folder):
@@ -241,8 +243,8 @@ def test_a_file_is_not_replaced(folder):
 
 
 @pytest.mark.parametrize("arguments", [("in.mlir",), ("--cse",), ("--pass-pipeline=cse",)])
-def test_a_server_takes_no_input(called, arguments):
-    assert called(smem_opt, "--server=s", *arguments) == (
+def test_a_server_takes_no_input(run_command, arguments):
+    assert run_command(smem_opt, "--server=s", *arguments) == (
         1,
         "",
         "smem-opt: error: --server takes no input and no passes; its clients give them\n",

@@ -14,10 +14,10 @@ from mlir_smem.tools.smem_compile import smem_compile
 
 
 @pytest.fixture
-def run(called, monkeypatch, tmp_path):
+def run(run_command, monkeypatch, tmp_path):
     """Run the command in an empty folder; return (exit code, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
-    return partial(called, smem_compile)
+    return partial(run_command, smem_compile)
 
 
 @pytest.fixture

@@ -17,12 +17,12 @@ TWO = f"{module()}// -----\n{WRONG}"
 
 
 @pytest.fixture
-def run(called):
+def run(run_command):
     """Run the command on a text; return (exit code, standard output, standard error)."""
-    return partial(called, smem_opt)
+    return partial(run_command, smem_opt)
 
 
-def parsed(text):
+def parse_and_print(text):
     with new_context():
         return str(ir.Module.parse(text))
 
@@ -31,23 +31,23 @@ def parsed(text):
 
 
 def test_standard_input_to_standard_output(run):
-    assert run(text=module()) == (0, parsed(module()), "")
+    assert run(text=module()) == (0, parse_and_print(module()), "")
 
 
 def test_a_dash_is_standard_input(run):
-    assert run("-", text=module())[1] == parsed(module())
+    assert run("-", text=module())[1] == parse_and_print(module())
 
 
 def test_a_file(run, tmp_path):
     path = tmp_path / "in.mlir"
     path.write_text(module())
-    assert run(str(path)) == (0, parsed(module()), "")
+    assert run(str(path)) == (0, parse_and_print(module()), "")
 
 
 def test_an_output_file(run, tmp_path):
     path = tmp_path / "out.mlir"
     assert run("-o", str(path), text=module()) == (0, "", "")
-    assert path.read_text() == parsed(module())
+    assert path.read_text() == parse_and_print(module())
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -191,7 +191,7 @@ def test_an_error_without_a_position(run):
 def test_parts_are_processed_alone(run):
     code, out, _ = run("--split-input-file", text=f"{module()}// -----\n{module()}")
     assert code == 0
-    assert out == f"{parsed(module())}// -----\n{parsed(module())}"
+    assert out == f"{parse_and_print(module())}// -----\n{parse_and_print(module())}"
 
 
 def test_the_lines_of_a_part_keep_their_numbers(run):
@@ -211,13 +211,13 @@ def test_parts_after_a_wrong_one_are_processed(run):
 # Verifying diagnostics.
 
 
-def marked(text, comment):
+def insert_comment(text, comment):
     """Return a module with a comment before its copy."""
     return text.replace('"smem.copy"', f'// expected-{comment}\n    "smem.copy"', 1)
 
 
 def test_diagnostics_that_are_expected(run):
-    text = marked(WRONG, "error@below {{to a tile of 32x64}}")
+    text = insert_comment(WRONG, "error@below {{to a tile of 32x64}}")
     assert run("--verify-diagnostics", text=text) == (0, "", "")
 
 
@@ -243,7 +243,7 @@ def test_expected_remarks(run):
 
 
 def test_each_part_is_verified_alone(run):
-    good = marked(WRONG, "error@+1 {{32x64}}")
+    good = insert_comment(WRONG, "error@+1 {{32x64}}")
     both = run("--verify-diagnostics", "--split-input-file", text=f"{good}// -----\n{good}")
     assert both == (0, "", "")
     assert (
@@ -257,7 +257,7 @@ def test_each_part_is_verified_alone(run):
 def test_the_generic_form(run):
     _, out, _ = run("--mlir-print-op-generic", text=module())
     assert '"gpu.func"() <{' in out
-    assert run(text=out)[1] == parsed(module())
+    assert run(text=out)[1] == parse_and_print(module())
 
 
 def test_locations(run):

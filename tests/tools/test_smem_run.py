@@ -47,9 +47,9 @@ def launches(monkeypatch):
 
 
 @pytest.fixture
-def run(folder, called):
+def run(folder, run_command):
     """Run the command; return (exit code, standard output, standard error)."""
-    return partial(called, smem_run)
+    return partial(run_command, smem_run)
 
 
 ARRAYS = ("--in", "A=a.npy", "--in", "B=b.npy", "--out", "D=d.npy")
@@ -253,14 +253,14 @@ def test_arrays_of_f64(run, folder):
       }
     }"""
     (folder / "cube.mlir").write_text(text)
-    given = np.linspace(0, 1, 128)
-    np.save("x.npy", given)
+    x = np.linspace(0, 1, 128)
+    np.save("x.npy", x)
     arrays = ("--in", "X=x.npy", "--out", "Y=y.npy", "--on", "cpu", "--grid", "1")
     assert run("cube.mlir", *arrays) == (0, "", "Y: [128] float64 in y.npy\n")
-    assert (np.load("y.npy") == given * given * given).all()
-    np.save("x.npy", given.astype(np.float32))
+    assert (np.load("y.npy") == x * x * x).all()
+    np.save("x.npy", x.astype(np.float32))
     assert run("cube.mlir", *arrays)[0] == 0
-    assert np.load("y.npy")[64] == np.float64(np.float32(given[64])) ** 3
+    assert np.load("y.npy")[64] == np.float64(np.float32(x[64])) ** 3
 
 
 def test_program_order(run, folder):

@@ -39,10 +39,10 @@ def rows(table, *arguments):
 
 @pytest.mark.parametrize("arch, count", [("sm_90", 8), ("sm_100", 9), ("sm_103", 9)])
 def test_the_mode_is_that_of_descriptors(table, arch, count):
-    found = rows(table, "--arch", arch)
-    assert len(found) == count
+    entries = rows(table, "--arch", arch)
+    assert len(entries) == count
     encoding = Arch.parse(arch).descriptor
-    for row in found:
+    for row in entries:
         swizzle = next(s for s in Swizzle if str(s) == row["swizzle"])
         bits = encoding(0, 16, 1024, swizzle=swizzle).encode()
         assert field_of(bits, encoding.mode) == row["descriptor_mode"]
@@ -65,12 +65,12 @@ def test_the_ninth_form(table):
 
 @pytest.mark.parametrize("arch", Arch, ids=str)
 def test_types_are_those_that_are_read(table, arch):
-    found = rows(table, "--types", "--arch", arch.name)
-    for row in found:
+    entries = rows(table, "--types", "--arch", arch.name)
+    for row in entries:
         for major, swizzles in ((Major.K, row["k_major"]), (Major.MN, row["mn_major"])):
             legal = arch.swizzles_of(element(row["type"]), major)
             assert swizzles == [str(swizzle) for swizzle in legal]
-    names = {row["type"] for row in found}
+    names = {row["type"] for row in entries}
     assert ("s8" in names, "b1" in names, "e2m1" in names) == {
         Arch.SM_90: (True, True, False),
         Arch.SM_100: (True, False, True),
@@ -105,9 +105,9 @@ def test_an_unknown_architecture_has_a_caret(table):
 
 @pytest.mark.parametrize("arch", [Arch.SM_100, Arch.SM_103], ids=str)
 def test_kinds_have_the_shapes_that_are_legal(table, arch):
-    found = rows(table, "--kinds", "--arch", arch.name)
-    assert [row["kind"] for row in found] == [str(kind) for kind in arch.kinds]
-    for row in found:
+    entries = rows(table, "--kinds", "--arch", arch.name)
+    assert [row["kind"] for row in entries] == [str(kind) for kind in arch.kinds]
+    for row in entries:
         kind = KINDS[row["kind"]]
         first = element(row["types"][0])
         assert (
@@ -151,9 +151,9 @@ def test_runs_of_numbers(numbers, text):
 
 @pytest.mark.parametrize("arch", ["sm_100", "sm_103"])
 def test_scale_factors_of_each_kind(table, arch):
-    found = rows(table, "--scales", "--arch", arch)
-    assert {row["k"] for row in found["kinds"]} == ({32, 64, 96} if arch == "sm_103" else {32, 64})
-    for row in found["kinds"]:
+    scales = rows(table, "--scales", "--arch", arch)
+    assert {row["k"] for row in scales["kinds"]} == ({32, 64, 96} if arch == "sm_103" else {32, 64})
+    for row in scales["kinds"]:
         assert (row["scale"], row["block"]) in KINDS[row["kind"]].scales
         assert row["factors"] * row["block"] == row["k"]
         assert {scale_step(step, row["factors"])[1] for step in range(16)} == set(row["ids"])
@@ -175,10 +175,10 @@ def test_a_block_of_scale_factors(table):
 
 
 @pytest.mark.parametrize("which", ["--kinds", "--scales"])
-def test_wgmma_has_no_kinds(refused, which):
+def test_wgmma_has_no_kinds(error_of, which):
     message = "sm_90 has no kinds of instructions; sm_100 and sm_103 have"
-    assert refused("table", which, "--arch", "sm_90") == message
+    assert error_of("table", which, "--arch", "sm_90") == message
 
 
-def test_one_table_at_a_time(refused):
-    assert "not allowed with" in refused("table", "--kinds", "--types")
+def test_one_table_at_a_time(error_of):
+    assert "not allowed with" in error_of("table", "--kinds", "--types")

@@ -8,11 +8,11 @@ from mlir_smem.tools.verify import expectations, mismatches
 
 def problems(source, *diagnostics):
     """Return the mismatches of diagnostics, given as (line, message) or (line, message, severity)."""
-    found = [
+    reported = [
         Diagnostic(severity[0] if severity else "error", "f.mlir", line, 3 if line else 0, message)
         for line, message, *severity in diagnostics
     ]
-    return mismatches(found, source, "f.mlir")
+    return mismatches(reported, source, "f.mlir")
 
 
 # Positions.
@@ -51,8 +51,8 @@ def test_positions(source, lines):
 
 @pytest.mark.parametrize("severity", ["error", "warning", "remark", "note"])
 def test_severities(severity):
-    (found,) = expectations(f"// expected-{severity} {{{{text}}}}")
-    assert (found.severity, found.text) == (severity, "text")
+    (expectation,) = expectations(f"// expected-{severity} {{{{text}}}}")
+    assert (expectation.severity, expectation.text) == (severity, "text")
 
 
 @pytest.mark.parametrize(
