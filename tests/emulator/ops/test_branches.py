@@ -19,7 +19,7 @@ SETUP = """
 
 
 def thread_values(body, block):
-    """What each thread stores to %A (i32), -1 where it stores nothing."""
+    """The i32 that each thread stores to %A; -1 if it stores nothing."""
     out = np.full(block, -1, np.int32)
     run(SETUP + body.replace("STORE", f"memref<{block}xi32>"), out, block=block)
     return out.tolist()

@@ -38,7 +38,7 @@ MIRROR = """
 
 
 def read_mirrored(barrier):
-    """What each thread reads of the element that thread 255 - t wrote, with a barrier between."""
+    """The elements that threads t read after a barrier; thread 255 - t wrote each before it."""
     out = np.zeros(256, np.int32)
     run(SETUP + MIRROR + STORE + barrier + LOAD, out, block=256, symbols=SYMBOLS)
     return out.tolist()

@@ -48,7 +48,7 @@ def test_product_is_exact(case):
 
 
 def both(text, entry, inputs, outputs, grid=None, arch="sm_100a", **options):
-    """Yield what a program computes on sm_90a, then on `arch`."""
+    """Yield the outputs of a program on sm_90a, then on `arch`."""
     for target in ("sm_90a", arch):
         compiled = mlir_smem.compile(text, arch=target, emit="nvvm", **options)
         yield run_on_cpu(compiled, entry, inputs, outputs, grid)
