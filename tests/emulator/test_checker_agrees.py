@@ -55,9 +55,9 @@ def test_proven_programs_are_right_and_rejected_ones_are_wrong(data):
     text = DAMAGES[damage](program.text)
     note(text)
     kernel = replace(program.kernel(), text=text)
-    found = check_and_lower(kernel)
-    reported = emulate_kernel(found.compiled, kernel)
-    if found.check.evaluation == "proven":
+    checked_kernel = check_and_lower(kernel)
+    reported = emulate_kernel(checked_kernel.compiled, kernel)
+    if checked_kernel.check.evaluation == "proven":
         assert reported == ""
-    if found.check.evaluation == "wrong":
+    if checked_kernel.check.evaluation == "wrong":
         assert reported not in ("", "wrong result")

@@ -83,9 +83,9 @@ def test_the_sums_are_in_the_order_of_the_ranks():
         alone = SplitProduct(Problem(c="f32"), Config(**SMALL), 64, 64, 128, 3)
         alone.a = np.ascontiguousarray(product.a[:, half])
         alone.b = np.ascontiguousarray(product.b[half])
-        given = alone.arguments
-        run_text(alone.kernel.bytecode, "gemm", given, **alone.options)
-        parts.append(given[2])
+        half_arguments = alone.arguments
+        run_text(alone.kernel.bytecode, "gemm", half_arguments, **alone.options)
+        parts.append(half_arguments[2])
     assert arguments[2].tobytes() == (parts[0] + parts[1]).tobytes()
 
 
@@ -98,5 +98,5 @@ def test_a_barrier_that_is_missing_is_found(which, kind):
     assert len(barriers) == 6
     removed = barriers[:4] if which == 0 else barriers[4:]
     damaged = "".join(line for number, line in enumerate(lines) if number not in removed)
-    found = faults_of(damaged, "gemm", product.arguments, **product.options)
-    assert kind in {fault.kind for fault in found}, found
+    faults = faults_of(damaged, "gemm", product.arguments, **product.options)
+    assert kind in {fault.kind for fault in faults}, faults

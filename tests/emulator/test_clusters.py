@@ -57,13 +57,13 @@ def faults(body, cluster=(2,), block=32):
 
 
 def only(*arguments, **options):
-    found = faults(*arguments, **options)
-    assert len(found) == 1, found
-    return found[0]
+    violations = faults(*arguments, **options)
+    assert len(violations) == 1, violations
+    return violations[0]
 
 
 ARRIVE, RELAXED, WAIT = (
-    f"nvvm.cluster.{what} {{aligned}}\n" for what in ("arrive", "arrive.relaxed", "wait")
+    f"nvvm.cluster.{op} {{aligned}}\n" for op in ("arrive", "arrive.relaxed", "wait")
 )
 BOTH = ARRIVE + WAIT
 
@@ -72,15 +72,15 @@ BOTH = ARRIVE + WAIT
 
 
 NAMES = {
-    "gpu.block_id {} ": lambda at, cluster, grid: at,
-    "gpu.cluster_block_id {} ": lambda at, cluster, grid: at % cluster,
-    "gpu.cluster_dim_blocks {} ": lambda at, cluster, grid: cluster,
-    "gpu.cluster_id {} ": lambda at, cluster, grid: at // cluster,
-    "gpu.cluster_dim {} ": lambda at, cluster, grid: grid // cluster,
-    "nvvm.read.ptx.sreg.cluster.ctaid.{} : i32": lambda at, cluster, grid: at % cluster,
-    "nvvm.read.ptx.sreg.cluster.nctaid.{} : i32": lambda at, cluster, grid: cluster,
-    "nvvm.read.ptx.sreg.clusterid.{} : i32": lambda at, cluster, grid: at // cluster,
-    "nvvm.read.ptx.sreg.nclusterid.{} : i32": lambda at, cluster, grid: grid // cluster,
+    "gpu.block_id {} ": lambda position, cluster, grid: position,
+    "gpu.cluster_block_id {} ": lambda position, cluster, grid: position % cluster,
+    "gpu.cluster_dim_blocks {} ": lambda position, cluster, grid: cluster,
+    "gpu.cluster_id {} ": lambda position, cluster, grid: position // cluster,
+    "gpu.cluster_dim {} ": lambda position, cluster, grid: grid // cluster,
+    "nvvm.read.ptx.sreg.cluster.ctaid.{} : i32": lambda position, cluster, grid: position % cluster,
+    "nvvm.read.ptx.sreg.cluster.nctaid.{} : i32": lambda position, cluster, grid: cluster,
+    "nvvm.read.ptx.sreg.clusterid.{} : i32": lambda position, cluster, grid: position // cluster,
+    "nvvm.read.ptx.sreg.nclusterid.{} : i32": lambda position, cluster, grid: grid // cluster,
 }
 
 
@@ -96,10 +96,10 @@ def test_places_in_the_grid_and_in_the_cluster(name):
             value = f"%w{dim}"
         body += f"%d{dim} = arith.constant {dim} : index\n"
         body += f"memref.store {value}, %A[%x, %y, %z, %d{dim}] : memref<4x6x2x3xi32>\n"
-    found = run(body, np.full((*grid, 3), -1, np.int32), grid, cluster, block=1)
-    for at in np.ndindex(*grid):
-        expected = NAMES[name](*map(np.array, (at, cluster, grid)))
-        assert found[at].tolist() == expected.tolist()
+    indices = run(body, np.full((*grid, 3), -1, np.int32), grid, cluster, block=1)
+    for position in np.ndindex(*grid):
+        expected = NAMES[name](*map(np.array, (position, cluster, grid)))
+        assert indices[position].tolist() == expected.tolist()
 
 
 def test_ranks_count_along_x_first():
@@ -108,8 +108,8 @@ def test_ranks_count_along_x_first():
     %n = nvvm.read.ptx.sreg.cluster.nctarank : i32
     %both = arith.muli %n, %rank : i32
     memref.store %both, %A[%x, %y] : memref<4x4xi32>"""
-    found = run(body, np.zeros((4, 4), np.int32), (4, 4), (2, 2), block=1)
-    assert found.tolist() == [[4 * (x % 2 + 2 * (y % 2)) for y in range(4)] for x in range(4)]
+    ranks = run(body, np.zeros((4, 4), np.int32), (4, 4), (2, 2), block=1)
+    assert ranks.tolist() == [[4 * (x % 2 + 2 * (y % 2)) for y in range(4)] for x in range(4)]
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_each_cta_has_its_own_shared_memory():
     {BOTH}
     %v = llvm.load %at : !llvm.ptr<3> -> i32
     memref.store %v, %A[%bid, %tid] : memref<4x32xi32>"""
-    found = run(body, np.zeros((4, 32), np.int32), 4, (4,))
-    assert found.tolist() == [[rank] * 32 for rank in range(4)]
+    values = run(body, np.zeros((4, 32), np.int32), 4, (4,))
+    assert values.tolist() == [[rank] * 32 for rank in range(4)]
 
 
 @pytest.mark.parametrize("barrier, races", [(BOTH, False), (RELAXED + WAIT, True), (ARRIVE, True)])
@@ -198,9 +198,9 @@ def test_arrivals_and_waits_alternate(body, message):
     assert message in fault.message
 
 
-@pytest.mark.parametrize("what", [ARRIVE, WAIT])
-def test_cluster_barrier_by_some_threads_of_a_warp(what):
-    fault = only(f"scf.if %first {{ {what} }}", cluster=(1,))
+@pytest.mark.parametrize("op", [ARRIVE, WAIT])
+def test_cluster_barrier_by_some_threads_of_a_warp(op):
+    fault = only(f"scf.if %first {{ {op} }}", cluster=(1,))
     assert fault.kind is ViolationKind.DIVERGENT
 
 
@@ -234,16 +234,16 @@ def test_arrival_that_no_thread_waits_for():
 def test_arrival_in_a_cta_that_has_returned():
     # CTA 1 waits at a barrier; CTA 0 has returned before it arrives.
     body = INIT + "scf.if %follows { nvvm.barrier id = %i1 number_of_threads = %all }" + SEND
-    found = faults(body)
-    assert {fault.kind for fault in found} == {ViolationKind.EXITED}
-    assert "CTA 0 of the cluster" in found[0].message
+    violations = faults(body)
+    assert {fault.kind for fault in violations} == {ViolationKind.EXITED}
+    assert "CTA 0 of the cluster" in violations[0].message
 
 
 def test_mbarrier_that_is_initialised_without_a_cluster_barrier():
     body = INIT.replace(BOTH, "gpu.barrier\n") + SEND + RECEIVE + BOTH
-    found = faults(body)
-    assert [fault.kind for fault in found] == [ViolationKind.RACE]
-    assert "nvvm.cluster.arrive and nvvm.cluster.wait" in found[0].message
+    violations = faults(body)
+    assert [fault.kind for fault in violations] == [ViolationKind.RACE]
+    assert "nvvm.cluster.arrive and nvvm.cluster.wait" in violations[0].message
 
 
 def test_rank_outside_the_cluster():
@@ -323,8 +323,8 @@ def test_one_thread_of_each_warp_is_elected():
     body = """%elected = nvvm.elect.sync -> i1
     %v = arith.extui %elected : i1 to i32
     memref.store %v, %A[%tid] : memref<64xi32>"""
-    found = run(body, np.zeros(64, np.int32), 1, (1,), block=64)
-    assert found.tolist() == ([1] + [0] * 31) * 2
+    elected = run(body, np.zeros(64, np.int32), 1, (1,), block=64)
+    assert elected.tolist() == ([1] + [0] * 31) * 2
 
 
 def test_elect_in_divergent_code_of_a_warp():
@@ -345,6 +345,6 @@ def test_memory_is_freed_when_a_cluster_has_run(monkeypatch):
     gc.disable()
     try:
         run("nvvm.cluster.arrive\nnvvm.cluster.wait", np.zeros((8, 32), np.int32), 8, (2,))
-        assert [each() for each in clocks] == [None] * 4
+        assert [reference() for reference in clocks] == [None] * 4
     finally:
         gc.enable()

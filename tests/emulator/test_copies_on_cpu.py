@@ -19,9 +19,9 @@ WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 
 
 @cache
-def compiled(of):
+def compile_pad(configs):
     with new_context():
-        return mlir_smem.compile(str(build_pad(of)), emit="nvvm")
+        return mlir_smem.compile(str(build_pad(configs)), emit="nvvm")
 
 
 class OnCpu:
@@ -29,13 +29,13 @@ class OnCpu:
 
     launches = 0
 
-    def __init__(self, of, device):
-        self._kernel = compiled(of)
+    def __init__(self, configs, device):
+        self._kernel = compile_pad(configs)
 
     def planned(self, matrices, grid):
         def start(addresses, numbers, stream):
-            each = zip(matrices, addresses, strict=True)
-            self._launch([replace(matrix, pointer=address) for matrix, address in each], grid)
+            pairs = zip(matrices, addresses, strict=True)
+            self._launch([replace(matrix, pointer=address) for matrix, address in pairs], grid)
 
         return SimpleNamespace(start=start), [matrix.pointer for matrix in matrices], ()
 
@@ -45,7 +45,7 @@ class OnCpu:
         for matrix in matrices:
             steps = zip(matrix.shape, matrix.strides, strict=True)
             addresses = matrix.pointer, *(s * matrix.item_bytes for e, s in steps if e > 1)
-            assert not any(each % matrix.item_bytes for each in addresses)
+            assert not any(address % matrix.item_bytes for address in addresses)
         arrays = tuple(map(array_at, matrices))
         options = {"block": entry["block"], "grid": grid[0], "shared": 0}
         run_text(self._kernel.bytecode, entry["entry"], arrays, **options)
@@ -109,15 +109,15 @@ def test_leading_dimensions_are_joined(monkeypatch):
     monkeypatch.setattr(OnCpu, "launches", 0)
     source = np.arange(2 * 3 * 5 * 9, dtype=np.int16).reshape(2, 3, 5, 9)
     target = np.zeros((2, 3, 5, 16), np.int16)
-    given = Matrix(source.ctypes.data, source.shape, (135, 45, 9, 1), 2)
-    made = copies.MatrixCopies(
-        [(given, Matrix(target.ctypes.data, source.shape, (240, 80, 16, 1), 2))], 0
+    source_matrix = Matrix(source.ctypes.data, source.shape, (135, 45, 9, 1), 2)
+    matrix_copies = copies.MatrixCopies(
+        [(source_matrix, Matrix(target.ctypes.data, source.shape, (240, 80, 16, 1), 2))], 0
     )
-    made.start([(source.ctypes.data, target.ctypes.data)], 0)
+    matrix_copies.start([(source.ctypes.data, target.ctypes.data)], 0)
     assert np.array_equal(target[..., :9], source) and not target[..., 9:].any()
     assert OnCpu.launches == 1
     # The same copies elsewhere.
     other, again = source[::-1].copy() + 1, np.zeros_like(target)
-    made.start([(other.ctypes.data, again.ctypes.data)], 0)
+    matrix_copies.start([(other.ctypes.data, again.ctypes.data)], 0)
     assert np.array_equal(again[..., :9], other)
     assert OnCpu.launches == 2

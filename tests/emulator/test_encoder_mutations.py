@@ -172,8 +172,8 @@ def wgmma_by_hand():
     def is_right():
         # A is the first tile, at the beginning of shared memory: 64 rows of 128 bytes.
         bits = WgmmaDescriptor(0x400, 16, 1024, 0, Swizzle.B128).encode()
-        found, d, exact = kernel.with_descriptor(f"%bad = arith.constant {bits} : i64").run()
-        return not found and (d == exact).all()
+        faults, d, exact = kernel.with_descriptor(f"%bad = arith.constant {bits} : i64").run()
+        return not faults and (d == exact).all()
 
     return is_right
 
@@ -182,14 +182,14 @@ def tcgen05_by_hand():
     """The same for `tcgen05`, and for both operands."""
     rng, operands = np.random.default_rng(0), Operands()
     a, b = (values("f16", rng, (rows, 16)) for rows in (64, 16))
-    placed = [operands.place(each, "f16", "k", Swizzle.B128) for each in (a, b)]
+    placed = [operands.place(matrix, "f16", "k", Swizzle.B128) for matrix in (a, b)]
     descriptors = [Tcgen05Descriptor.decode(bits) for bits in placed]
     form = InstructionDescriptor(KINDS["f16"], element("f16"), element("f16"), 64, 16)
 
     def is_right():
-        instruction = (*(each.encode() for each in descriptors), form.encode(), False)
-        found, registers = mma_kernel("f16", [instruction], 64, 16).run(operands.image)
-        return not found and (matrix_of(registers.view(np.float32), 64, 16) == a @ b.T).all()
+        instruction = (*(descriptor.encode() for descriptor in descriptors), form.encode(), False)
+        faults, registers = mma_kernel("f16", [instruction], 64, 16).run(operands.image)
+        return not faults and (matrix_of(registers.view(np.float32), 64, 16) == a @ b.T).all()
 
     return is_right
 

@@ -18,16 +18,16 @@ PAGE = (DOCS / "faults.md").read_text()
 @pytest.mark.parametrize("name", NAMES)
 def test_correct_kernels_have_no_faults(name):
     kernel = base(name)
-    found = check_and_lower(kernel)
-    assert found.check.evaluation == "proven"
-    assert emulate_kernel(found.compiled, kernel) == ""
+    checked_kernel = check_and_lower(kernel)
+    assert checked_kernel.check.evaluation == "proven"
+    assert emulate_kernel(checked_kernel.compiled, kernel) == ""
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_faults_are_found_as_the_page_states(fault):
-    found = evaluation(fault)
-    assert found.found
-    assert SCRIPT["row"](fault, found) in PAGE.splitlines(), "run `make docs`"
+    fault_evaluation = evaluation(fault)
+    assert fault_evaluation.found
+    assert SCRIPT["row"](fault, fault_evaluation) in PAGE.splitlines(), "run `make docs`"
 
 
 def test_page_lists_every_fault():

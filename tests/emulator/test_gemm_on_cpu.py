@@ -24,7 +24,7 @@ from mlir_smem.runtime.arguments import DTYPES
 BF16 = ml_dtypes.bfloat16
 
 
-def compiled(problem, config):
+def compile_gemm(problem, config):
     with new_context(), ir.Location.unknown():
         text = str(build(problem, config))
     return mlir_smem.compile(text, emit="nvvm")
@@ -58,7 +58,7 @@ def options(kernel, config, grid):
 )
 def test_gemm_is_exact(problem, cluster, consumers, extents):
     config = Config(tile=(128, 128, 64), cluster=cluster, consumers=consumers, stages=2)
-    kernel = compiled(problem, config)
+    kernel = compile_gemm(problem, config)
     a, b, c = matrices(problem, *extents)
     run_text(kernel.bytecode, "gemm", (a, b, c), **options(kernel, config, cluster))
     # Sums of small integers are exact in f32.
@@ -77,7 +77,7 @@ def integers(rng, shape, dtype):
 def test_batches(batch, extents):
     """A operand lacks the leading dimensions along which it is broadcast."""
     config = Config(tile=(64, 64, 64), consumers=1, stages=3, store_columns=64)
-    kernel = compiled(Problem(batch=batch), config)
+    kernel = compile_gemm(Problem(batch=batch), config)
     random, m, n, k = np.random.default_rng(7), 72, 80, 72
 
     def operand(name, *shape):
@@ -119,18 +119,18 @@ FUSIONS = {
 def test_epilogues(exchanged, consumers, by_tma, capfd):
     problem = Problem(fusion=FUSIONS[by_tma])
     config = Config((64 * consumers, 64, 64), 3, (1, 1), consumers, 16, 32, exchanged=exchanged)
-    kernel = compiled(problem, config)
+    kernel = compile_gemm(problem, config)
     # The order of loads and reads is proven.
     assert capfd.readouterr().err == ""
-    mapped = {each["argument"] for each in kernel.manifest["kernels"][0]["tensor_maps"]}
+    mapped = {tensor_map["argument"] for tensor_map in kernel.manifest["kernels"][0]["tensor_maps"]}
     assert ("residual" in mapped) == (by_tma and not exchanged)
     m, n = 136, 200
     arrays = matrices(config.kernel_problem(problem), *((n, m) if exchanged else (m, n)), 128)
     random = np.random.default_rng(7)
     bias, residual = random.normal(size=n).astype(BF16), random.normal(size=(m, n)).astype(BF16)
     scale, alpha = random.normal(size=m).astype(np.float32), np.float32(0.5)
-    given = (*arrays, bias, scale, residual, alpha)
-    run_text(kernel.bytecode, "gemm", given, **options(kernel, config, (4, 1)))
+    arguments = (*arrays, bias, scale, residual, alpha)
+    run_text(kernel.bytecode, "gemm", arguments, **options(kernel, config, (4, 1)))
     a, b, c = (array.T for array in arrays) if exchanged else arrays
     a, b = (b, a) if exchanged else (a, b)
     product = a.astype(np.float32) @ b.astype(np.float32)
@@ -148,7 +148,7 @@ def test_a_matrix_of_an_epilogue_of_many_parts(consumers, buffers, capfd):
     )
     problem = Problem(fusion=fusion)
     config = Config((64 * consumers, 64, 64), 2, (1, 1), consumers, 16, 8, buffers)
-    kernel = compiled(problem, config)
+    kernel = compile_gemm(problem, config)
     assert capfd.readouterr().err == ""
     m, n = 3 * 64 * consumers, 128
     a, b, c = matrices(problem, m, n, 64)
@@ -165,7 +165,7 @@ def test_an_epilogue_of_integers():
     )
     problem = Problem("i8", "i8", "bf16", b_major="k", fusion=fusion)
     config = Config((64, 64, 128), 2, consumers=1, store_columns=64)
-    kernel = compiled(problem, config)
+    kernel = compile_gemm(problem, config)
     random = np.random.default_rng(7)
     a, b = (random.integers(-9, 9, (64, 128), np.int8) for _ in "ab")
     scale, c = random.normal(size=64).astype(np.float32), np.zeros((64, 64), BF16)
@@ -186,11 +186,11 @@ def test_gated_products(b_major, config):
     """Both products of a tile are in the same threads."""
     fusion = trace_epilogue(lambda gate, x: sl.maximum(gate, 0.0) * x, [], "f32", 2)
     problem = Problem(b_major=b_major, fusion=fusion, gated=True)
-    kernel = compiled(problem, config)
+    kernel = compile_gemm(problem, config)
     a, b, c = matrices(problem, 200, 136, 200)
     _, b2, _ = matrices(problem, 8, 136, 200)
     run_text(kernel.bytecode, "gemm", (a, b, c, b2), **options(kernel, config, (4, 1)))
-    a, b, b2 = (each.astype(np.float32) for each in (a, b, b2))
+    a, b, b2 = (matrix.astype(np.float32) for matrix in (a, b, b2))
     assert (c == (np.maximum(a @ b, 0) * (a @ b2)).astype(BF16)).all()
 
 
@@ -200,7 +200,7 @@ def test_two_results(consumers, buffers):
     fusion = trace_epilogue(lambda x: (sl.maximum(x, 0.0), x), [], "f32")
     problem = Problem(fusion=fusion, d="f32")
     config = Config((64 * consumers, 64, 64), 2, (1, 1), consumers, 16, 32, buffers)
-    kernel = compiled(problem, config)
+    kernel = compile_gemm(problem, config)
     a, b, c = matrices(problem, 200, 136, 128)
     d = np.zeros((200, 136), np.float32)
     run_text(kernel.bytecode, "gemm", (a, b, c, d), **options(kernel, config, (4, 1)))
@@ -215,7 +215,7 @@ def test_few_rows(columns, consumers):
     """A few rows times a large matrix, as the product of the exchanged matrices."""
     problem = Problem(a_major="k", b_major="n").exchanged
     config = Config((64 * consumers, columns, 64), 4, consumers=consumers, store_columns=columns)
-    kernel = compiled(problem, config)
+    kernel = compile_gemm(problem, config)
     a, b, c = matrices(problem, 200, columns - 3, 320)
     run_text(kernel.bytecode, "gemm", (a, b, c), **options(kernel, config, (2, 1)))
     assert (c == (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16)).all()
@@ -243,30 +243,30 @@ def test_few_rows(columns, consumers):
 def test_types_and_buffers(a, b, c, config):
     """Two CTAs compute several tiles each, so that buffers and phases are used again."""
     majors = ("k", "k") if a != "bf16" else ("k", "n")
-    kernel = compiled(Problem(a, b, c, *majors), config)
+    kernel = compile_gemm(Problem(a, b, c, *majors), config)
     rng, dtypes = np.random.default_rng(7), [DTYPES[name] for name in (a, b, c)]
     m, n, k = 2 * config.tile[0] + 8, 2 * config.tile[1] + 16, config.tile[2] + 16
     first = integers(rng, (m, k), dtypes[0])
     second = np.asarray(integers(rng, (k, n), dtypes[1]), order="F" if majors[1] == "k" else "C")
-    found = np.zeros((m, n), dtypes[2])
-    run_text(kernel.bytecode, "gemm", (first, second, found), **options(kernel, config, (2, 1)))
+    product = np.zeros((m, n), dtypes[2])
+    run_text(kernel.bytecode, "gemm", (first, second, product), **options(kernel, config, (2, 1)))
     expected = first.astype(np.float32) @ second.astype(np.float32)
-    assert (found == expected.astype(dtypes[2])).all()
+    assert (product == expected.astype(dtypes[2])).all()
 
 
 CONFIG = Config(tile=(128, 128, 64), cluster=(2, 1), stages=2)
 
 
 @pytest.fixture(scope="module")
-def lowered():
-    return compiled(Problem(), CONFIG)
+def default_gemm():
+    return compile_gemm(Problem(), CONFIG)
 
 
-def dropped(text, op, *which):
+def drop_lines(text, op, *which):
     """The text without some of the lines that contain an op; `which` counts them from 0, default all."""
     lines = text.splitlines(keepends=True)
-    found = [number for number, line in enumerate(lines) if re.search(op, line)]
-    removed = {found[i] for i in which} if which else set(found)
+    numbers = [number for number, line in enumerate(lines) if re.search(op, line)]
+    removed = {numbers[i] for i in which} if which else set(numbers)
     assert removed
     return "".join(line for number, line in enumerate(lines) if number not in removed)
 
@@ -301,9 +301,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_damage_is_found(name, lowered):
+def test_damage_is_found(name, default_gemm):
     edit, kinds = FAULTS[name]
     arrays = matrices(Problem(), 512, 128, 256)
-    text = dropped(lowered.located, *edit)
-    found = faults_of(text, "gemm", arrays, **options(lowered, CONFIG, (2, 1)))
-    assert {fault.kind for fault in found} & kinds, found
+    text = drop_lines(default_gemm.located, *edit)
+    faults = faults_of(text, "gemm", arrays, **options(default_gemm, CONFIG, (2, 1)))
+    assert {fault.kind for fault in faults} & kinds, faults

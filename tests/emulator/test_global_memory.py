@@ -223,11 +223,11 @@ def test_misaligned_access(shift, misaligned):
     %n = arith.index_cast %j : index to i64
     %p = llvm.inttoptr %n : i64 to !llvm.ptr<1>
     %v = llvm.load %p : !llvm.ptr<1> -> i32"""
-    found = faults(body, np.zeros(8, np.int32), block=1)
-    assert [fault.kind for fault in found] == [ViolationKind.MISALIGNED] * misaligned
+    violations = faults(body, np.zeros(8, np.int32), block=1)
+    assert [fault.kind for fault in violations] == [ViolationKind.MISALIGNED] * misaligned
     if misaligned:
-        assert "reads 4 bytes at global address 0x" in found[0].message
-        assert found[0].message.endswith("which is not a multiple of 4")
+        assert "reads 4 bytes at global address 0x" in violations[0].message
+        assert violations[0].message.endswith("which is not a multiple of 4")
 
 
 def test_violations_leave_the_arrays_unchanged():

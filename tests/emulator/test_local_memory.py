@@ -12,7 +12,7 @@ VARIABLE = """%one = arith.constant 1 : i32
 OUT = "memref.store %v, %A[%tid] : memref<64xi32>"
 
 
-def found(body):
+def stored_values(body):
     """The value that each of 64 threads stores."""
     out = np.full(64, -1, np.int32)
     run(VARIABLE + body, out, block=64)
@@ -29,7 +29,7 @@ def test_each_thread_has_its_own_variable():
     gpu.barrier
     %v = llvm.load %p : !llvm.ptr -> i32
     {OUT}"""
-    assert found(body).tolist() == list(range(64))
+    assert stored_values(body).tolist() == list(range(64))
 
 
 def test_values_are_kept_through_control_flow():
@@ -53,7 +53,7 @@ def test_values_are_kept_through_control_flow():
   ^end:
     %v = llvm.load %p : !llvm.ptr -> i32
     {OUT}"""
-    assert found(body).tolist() == [t + (t % 2 == 0) for t in range(64)]
+    assert stored_values(body).tolist() == [t + (t % 2 == 0) for t in range(64)]
 
 
 def test_several_values_of_several_types():
@@ -66,7 +66,7 @@ def test_several_values_of_several_types():
     %w = llvm.load %last : !llvm.ptr -> i64
     %v = arith.trunci %w : i64 to i32
     {OUT}"""
-    assert found(body).tolist() == list(range(64))
+    assert stored_values(body).tolist() == list(range(64))
 
 
 def test_read_of_an_uninitialised_variable():
@@ -103,9 +103,11 @@ def test_access_of_another_variable_by_an_offset():
 
 def test_variables_that_exceed_local_memory():
     with pytest.raises(EmulationError, match="has no room; the emulator has 4096 bytes for each"):
-        found("%n = arith.constant 1024 : i32\n%q = llvm.alloca %n x i32 : (i32) -> !llvm.ptr")
+        stored_values(
+            "%n = arith.constant 1024 : i32\n%q = llvm.alloca %n x i32 : (i32) -> !llvm.ptr"
+        )
 
 
 def test_alloca_in_another_address_space():
     with pytest.raises(EmulationError, match=r"gives a !llvm\.ptr<5>; the emulator knows those of"):
-        found("%q = llvm.alloca %one x i32 : (i32) -> !llvm.ptr<5>")
+        stored_values("%q = llvm.alloca %one x i32 : (i32) -> !llvm.ptr<5>")

@@ -75,11 +75,11 @@ def test_memrefs_are_merged_field_by_field(values):
 
     values.write(0, LOW, memref(100))
     values.write(0, HIGH, memref(200))
-    found = values.read(0, ALL)
-    assert found.base.tolist() == [100] * 4 + [200] * 4
-    assert found.offset.tolist() == [101] * 4 + [201] * 4
-    assert found.sizes[0].tolist() == [3] * 8
-    assert len(fields(found)) == 4
+    merged = values.read(0, ALL)
+    assert merged.base.tolist() == [100] * 4 + [200] * 4
+    assert merged.offset.tolist() == [101] * 4 + [201] * 4
+    assert merged.sizes[0].tolist() == [3] * 8
+    assert len(fields(merged)) == 4
 
 
 def test_registers_are_in_flight_for_the_threads_that_issued_the_mma(values):
@@ -94,9 +94,9 @@ def test_registers_are_poison_only_for_threads_that_did_not_define_them(values, 
     writes = [(LOW, registers(1, 4)), (HIGH, registers(0, 4, defined=False))]
     for i in order:
         values.write(0, *writes[i])
-    found = values.read(0, LOW)
-    assert found.data.tolist() == [[1, 1]] * 4
-    assert found.defined.all()
+    merged = values.read(0, LOW)
+    assert merged.data.tolist() == [[1, 1]] * 4
+    assert merged.defined.all()
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -115,6 +115,6 @@ def test_register_in_flight_is_merged_with_numbers(values, order):
     writes = [(LOW, np.arange(4, dtype=np.float32)), (HIGH, flying)]
     for i in order:
         values.write(0, *writes[i])
-    found = values.read(0, ALL)
-    assert found.data[:, 0].tolist() == [0, 1, 2, 3, 2, 2, 2, 2]
-    assert found.pending.tolist() == [0] * 4 + [3] * 4
+    merged = values.read(0, ALL)
+    assert merged.data[:, 0].tolist() == [0, 1, 2, 3, 2, 2, 2, 2]
+    assert merged.pending.tolist() == [0] * 4 + [3] * 4

@@ -24,10 +24,10 @@ SUBTILES = {"tile": None, "atoms": (8, 0), "inside": (3, 16), "element": (1, 1)}
 
 def layouts(element):
     widths = ("128B", "64B", "32B", "none")
-    found = [f'#smem.swizzle<"{width}", "row-major">' for width in widths]
+    swizzles = [f'#smem.swizzle<"{width}", "row-major">' for width in widths]
     if element == "f32":
-        found.append('#smem.swizzle<"128B_ATOM_32B", "column-major">')
-    return found if element == "i1" else [*found, '#smem.swizzle<"128B", "column-major">']
+        swizzles.append('#smem.swizzle<"128B_ATOM_32B", "column-major">')
+    return swizzles if element == "i1" else [*swizzles, '#smem.swizzle<"128B", "column-major">']
 
 
 CASES = [
@@ -51,17 +51,17 @@ def test_each_element_is_where_the_layout_says(element, layout, part, static):
     height, width = rows - begin[0], columns - begin[1]
     tile = f"!smem.tile<tensor<2x{rows}x{columns}x{element}>, {layout}>"
     with new_context():
-        found = mlir_smem.layout_of(ir.Type.parse(tile))
-        inner = found.stage(1).layout
+        tile_layout = mlir_smem.layout_of(ir.Type.parse(tile))
+        inner = tile_layout.stage(1).layout
         cut = inner.slice(begin, (height, width)).layout
         stage_type, part_type = (
-            mlir_smem.dialect.types.with_layout(ir.Type.parse(text), of)
-            for text, of in (
+            mlir_smem.dialect.types.with_layout(ir.Type.parse(text), part_layout)
+            for text, part_layout in (
                 (f"!smem.tile<tensor<{rows}x{columns}x{element}>, #smem.auto>", inner),
                 (f"!smem.tile<tensor<{height}x{width}x{element}>, #smem.auto>", cut),
             )
         )
-    size = found.size_bytes
+    size = tile_layout.size_bytes
     memory = f"memref<{size}xi8, #gpu.address_space<workgroup>>"
     taken = "array<i64: -9223372036854775808, -9223372036854775808>"
     known = (
@@ -104,16 +104,16 @@ gpu.module @kernels {{
   }}
 }}
 """
-    given = {"I": np.array([1, *begin], np.int32)}
+    inputs = {"I": np.array([1, *begin], np.int32)}
     # sm_90 has no swizzle of units of 32 bytes.
     lowered = mlir_smem.compile(text, emit="nvvm", arch="sm_100a" if "ATOM" in layout else "sm_90a")
-    result = run_on_cpu(lowered, "kernel", given, ["O"], (1, 1, 1))["O"]
-    expected = elements_of(found)[1, begin[0] :, begin[1] :]
-    assert (result == expected).all()
+    offsets = run_on_cpu(lowered, "kernel", inputs, ["O"], (1, 1, 1))["O"]
+    expected = elements_of(tile_layout)[1, begin[0] :, begin[1] :]
+    assert (offsets == expected).all()
 
 
 def test_a_host_stores_and_reads_registers():
     inputs = stores_inputs()
     lowered = mlir_smem.compile(STORES, emit="nvvm")
-    found = run_on_cpu(lowered, "kernel", inputs, ["O"], (1, 1, 1))["O"]
-    assert (found == stores_exact(inputs)).all()
+    output = run_on_cpu(lowered, "kernel", inputs, ["O"], (1, 1, 1))["O"]
+    assert (output == stores_exact(inputs)).all()

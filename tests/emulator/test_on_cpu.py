@@ -37,7 +37,7 @@ def arrays(dtype=np.float32):
 
 
 @pytest.fixture(scope="module")
-def compiled():
+def product_kernel():
     return mlir_smem.compile(module(), emit="nvvm")
 
 
@@ -49,21 +49,21 @@ def inputs_of_the_product():
 # As a function.
 
 
-def test_product_is_returned(compiled):
+def test_product_is_returned(product_kernel):
     inputs = inputs_of_the_product()
     before = {name: array.copy() for name, array in inputs.items()}
-    found = run_on_cpu(compiled, None, inputs, ["D"], [1])
+    outputs = run_on_cpu(product_kernel, None, inputs, ["D"], [1])
     a, b = arrays()
-    assert list(found) == ["D"]
-    assert (found["D"] == a @ b).all()
+    assert list(outputs) == ["D"]
+    assert (outputs["D"] == a @ b).all()
     assert all((inputs[name] == before[name]).all() for name in inputs)
 
 
-def test_inputs_can_be_read_back_and_are_not_changed(compiled):
+def test_inputs_can_be_read_back_and_are_not_changed(product_kernel):
     inputs = inputs_of_the_product()
-    found = run_on_cpu(compiled, "product", inputs, ["A", "D"], [1])
-    assert (found["A"] == inputs["A"]).all()
-    assert found["A"] is not inputs["A"]
+    outputs = run_on_cpu(product_kernel, "product", inputs, ["A", "D"], [1])
+    assert (outputs["A"] == inputs["A"]).all()
+    assert outputs["A"] is not inputs["A"]
 
 
 def test_progress_counts_the_ctas_of_the_grid():
@@ -86,17 +86,19 @@ def test_kernel_that_was_compiled_to_ptx():
         )
 
 
-def test_kernel_without_a_known_block_size(compiled):
-    (entry,) = compiled.manifest["kernels"]
-    manifest = {**compiled.manifest, "kernels": [{**entry, "block": None}]}
+def test_kernel_without_a_known_block_size(product_kernel):
+    (entry,) = product_kernel.manifest["kernels"]
+    manifest = {**product_kernel.manifest, "kernels": [{**entry, "block": None}]}
     with pytest.raises(LaunchError, match="product has no known_block_size"):
-        run_on_cpu(replace(compiled, manifest=manifest), None, inputs_of_the_product(), ["D"], [1])
+        run_on_cpu(
+            replace(product_kernel, manifest=manifest), None, inputs_of_the_product(), ["D"], [1]
+        )
 
 
-def test_arrays_that_exceed_this_machines_memory(compiled, monkeypatch):
+def test_arrays_that_exceed_this_machines_memory(product_kernel, monkeypatch):
     monkeypatch.setattr(on_cpu.os, "sysconf", lambda name: 100)
     with pytest.raises(LaunchError, match="the emulator needs three copies"):
-        run_on_cpu(compiled, None, inputs_of_the_product(), ["D"], [1])
+        run_on_cpu(product_kernel, None, inputs_of_the_product(), ["D"], [1])
 
 
 @pytest.mark.parametrize(
@@ -108,11 +110,11 @@ def test_arrays_that_exceed_this_machines_memory(compiled, monkeypatch):
         (lambda inputs: inputs.update(A=np.asfortranarray(inputs["A"])), "A "),
     ],
 )
-def test_arrays_that_do_not_fit(compiled, change, message):
+def test_arrays_that_do_not_fit(product_kernel, change, message):
     inputs = inputs_of_the_product()
     change(inputs)
     with pytest.raises(LaunchError, match=message):
-        run_on_cpu(compiled, None, inputs, ["D"], [1])
+        run_on_cpu(product_kernel, None, inputs, ["D"], [1])
 
 
 def test_violations_are_raised_with_their_locations():
@@ -150,9 +152,9 @@ def run(folder, capsys, monkeypatch):
     return call
 
 
-def test_kernel_without_a_grid(compiled):
+def test_kernel_without_a_grid(product_kernel):
     with pytest.raises(LaunchError, match=r"product has no smem\.grid; pass a grid"):
-        run_on_cpu(compiled, None, inputs_of_the_product(), ["D"])
+        run_on_cpu(product_kernel, None, inputs_of_the_product(), ["D"])
 
 
 @pytest.mark.parametrize("body, times", [(PRODUCT, 1), (ASYNC, 1), (AGAIN, 2)])
@@ -169,11 +171,11 @@ def test_command_shows_violations_with_their_source_lines(run, folder, file, sho
     source = module(BUFFER, kernel(RACES)).splitlines()
     assert len(lines) == 6
     for shown_lines, mark in ((lines[:3], "// first"), (lines[3:], "// second")):
-        at = next(i for i, line in enumerate(source) if line.endswith(mark))
-        assert shown_lines[0].startswith(f"{shown}:{at + 1}:")
+        line_number = next(i for i, line in enumerate(source) if line.endswith(mark))
+        assert shown_lines[0].startswith(f"{shown}:{line_number + 1}:")
         assert ": error: several threads write the bytes from 0x404 to 0x407" in shown_lines[0]
         assert shown_lines[0].endswith(" [race, CTA 0, 0, 0]")
-        assert shown_lines[1].strip() == source[at].strip()
+        assert shown_lines[1].strip() == source[line_number].strip()
         assert shown_lines[2].strip() == "^"
         assert shown_lines[2].index("^") == shown_lines[1].index("memref.store")
     assert not (folder / "d.npy").exists()
@@ -210,15 +212,17 @@ def test_op_that_the_emulator_does_not_know(run, folder):
     assert not (folder / "d.npy").exists()
 
 
-def with_manifest(compiled, **changed):
+def with_manifest(product_kernel, **changed):
     """The kernel with changed fields in its manifest."""
-    (entry,) = compiled.manifest["kernels"]
-    return replace(compiled, manifest={**compiled.manifest, "kernels": [{**entry, **changed}]})
+    (entry,) = product_kernel.manifest["kernels"]
+    return replace(
+        product_kernel, manifest={**product_kernel.manifest, "kernels": [{**entry, **changed}]}
+    )
 
 
-def test_arrays_that_tma_cannot_take_are_refused_as_on_a_gpu(compiled):
+def test_arrays_that_tma_cannot_take_are_refused_as_on_a_gpu(product_kernel):
     entry = {"argument": "A", "box": [64, 64], "contiguous": 0, "element": "bf16"}
-    mapped = with_manifest(compiled, tensor_maps=[{**entry, "swizzle": "128B"}])
+    mapped = with_manifest(product_kernel, tensor_maps=[{**entry, "swizzle": "128B"}])
     a, b = arrays(ml_dtypes.bfloat16)
     with pytest.raises(LaunchError) as error:
         run_on_cpu(mapped, None, {"A": a, "B": b}, ["D"], (1,))
@@ -227,7 +231,9 @@ def test_arrays_that_tma_cannot_take_are_refused_as_on_a_gpu(compiled):
     )
 
 
-def test_grid_of_half_a_cluster_is_refused_as_on_a_gpu(compiled):
+def test_grid_of_half_a_cluster_is_refused_as_on_a_gpu(product_kernel):
     a, b = arrays(ml_dtypes.bfloat16)
     with pytest.raises(LaunchError, match="product has clusters; expected multiples of"):
-        run_on_cpu(with_manifest(compiled, cluster=[2, 1, 1]), None, {"A": a, "B": b}, ["D"], (1,))
+        run_on_cpu(
+            with_manifest(product_kernel, cluster=[2, 1, 1]), None, {"A": a, "B": b}, ["D"], (1,)
+        )

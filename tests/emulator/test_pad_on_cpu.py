@@ -29,13 +29,13 @@ STRIDES = [
 
 
 @cache
-def compiled(*copies):
+def compile_pad(*copies):
     with new_context():
         text = str(build_pad(copies))
     return mlir_smem.compile(text, emit="nvvm")
 
 
-def given(rows, columns, word, strides, seed=0):
+def strided_matrix(rows, columns, word, strides, seed=0):
     """A matrix with these strides, of random words."""
     size = (rows - 1) * strides[0] + (columns - 1) * strides[1] + 1
     memory = np.random.default_rng(seed).integers(-128, 128, size).astype(DTYPES[word])
@@ -43,7 +43,7 @@ def given(rows, columns, word, strides, seed=0):
     return np.lib.stride_tricks.as_strided(memory, (rows, columns), by)
 
 
-def padded(rows, columns, word):
+def padded_matrix(rows, columns, word):
     """A matrix of 77, and the view of it without the padding of its rows."""
     unit = 16 // word
     memory = np.full((rows, -(-columns // unit) * unit), 77, DTYPES[word])
@@ -60,9 +60,9 @@ def options(kernel, grid):
 @pytest.mark.parametrize("word", DTYPES)
 def test_every_word_is_copied(word, extents, strides):
     copy = CopyConfig(word, width_for(extents[1]))
-    kernel = compiled(copy)
-    x = given(*extents, word, strides(*extents))
-    memory, y = padded(*extents, word)
+    kernel = compile_pad(copy)
+    x = strided_matrix(*extents, word, strides(*extents))
+    memory, y = padded_matrix(*extents, word)
     run_text(
         kernel.bytecode, "pad", (x[None], y[None]), **options(kernel, windows(copy, 1, *extents))
     )
@@ -72,8 +72,8 @@ def test_every_word_is_copied(word, extents, strides):
 
 def test_rows_without_padding_are_written_between_their_neighbours():
     copy = CopyConfig(2, 32)
-    kernel = compiled(copy)
-    x = given(40, 27, 2, (32, 1))
+    kernel = compile_pad(copy)
+    x = strided_matrix(40, 27, 2, (32, 1))
     memory = np.full((40, 50), 77, np.int16)
     run_text(
         kernel.bytecode,
@@ -89,16 +89,17 @@ def test_rows_without_padding_are_written_between_their_neighbours():
 def test_two_matrices_are_copied_by_one_launch(words):
     extents = (70, 45), (33, 130)
     copies = [
-        CopyConfig(word, width_for(each[1])) for word, each in zip(words, extents, strict=True)
+        CopyConfig(word, width_for(columns))
+        for word, (_, columns) in zip(words, extents, strict=True)
     ]
-    kernel = compiled(*copies)
-    x, u = (given(*e, w, (e[1], 1), w) for e, w in zip(extents, words, strict=True))
-    (_, y), (_, v) = (padded(*e, w) for e, w in zip(extents, words, strict=True))
-    grid = sum(windows(copy, 1, *each) for copy, each in zip(copies, extents, strict=True))
+    kernel = compile_pad(*copies)
+    x, u = (strided_matrix(*e, w, (e[1], 1), w) for e, w in zip(extents, words, strict=True))
+    (_, y), (_, v) = (padded_matrix(*e, w) for e, w in zip(extents, words, strict=True))
+    grid = sum(windows(copy, 1, *shape) for copy, shape in zip(copies, extents, strict=True))
     run_text(
         kernel.bytecode,
         "pad_both",
-        tuple(each[None] for each in (x, y, u, v)),
+        tuple(matrix[None] for matrix in (x, y, u, v)),
         **options(kernel, grid),
     )
     assert np.array_equal(x, y) and np.array_equal(u, v)
@@ -106,7 +107,7 @@ def test_two_matrices_are_copied_by_one_launch(words):
 
 def test_a_batch_is_copied():
     copy = CopyConfig(2, 32)
-    kernel = compiled(copy)
+    kernel = compile_pad(copy)
     x = np.random.default_rng(3).integers(-99, 99, (3, 70, 45)).astype(np.int16)
     y = np.zeros((3, 70, 48), np.int16)
     grid = windows(copy, *x.shape)
@@ -115,7 +116,7 @@ def test_a_batch_is_copied():
 
 
 def test_it_starts_while_the_kernel_before_it_ends():
-    assert compiled(CopyConfig(2, 32)).manifest["kernels"][0]["programmatic"]
+    assert compile_pad(CopyConfig(2, 32)).manifest["kernels"][0]["programmatic"]
 
 
 @pytest.mark.parametrize(

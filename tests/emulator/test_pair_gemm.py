@@ -25,9 +25,9 @@ def test_gemm_is_proven_and_exact(case):
     compiled = mlir_smem.compile(case.text, arch="sm_100a", emit="nvvm")
     for pairs, k_blocks in EXTENTS:
         inputs = case.inputs(pairs, k_blocks)
-        found = run_on_cpu(compiled, "gemm", inputs, ["D"])["D"]
+        d = run_on_cpu(compiled, "gemm", inputs, ["D"])["D"]
         expected = np.matmul(*(inputs[name].astype(np.float32) for name in "AB"))
-        assert np.array_equal(found, expected), (pairs, k_blocks)
+        assert np.array_equal(d, expected), (pairs, k_blocks)
 
 
 #: Edits (old, new) after which the CTAs of a pair execute different numbers of mma.
@@ -60,19 +60,19 @@ def test_ctas_that_execute_different_mma_deadlock(name):
     assert ViolationKind.DEADLOCK in faults_in(mlir_smem.compile(text, arch="sm_100a", emit="nvvm"))
 
 
-def faults_in(lowered, text=None):
+def faults_in(pair_kernel, text=None):
     """The kinds of the violations of a kernel, or of its text after an edit."""
     inputs = CASES[0].inputs((1, 1), 8)
     shape = (inputs["A"].shape[0], inputs["B"].shape[1])
     arrays = [inputs["A"], inputs["B"], np.zeros(shape, np.float32)]
-    shared = lowered.manifest["kernels"][0]["shared_bytes"]
+    shared = pair_kernel.manifest["kernels"][0]["shared_bytes"]
     options = {"block": 256, "grid": (2, 1), "shared": shared}
-    found = faults_of(text or lowered.located, "gemm", arrays, **options)
-    return {fault.kind for fault in found}
+    faults = faults_of(text or pair_kernel.located, "gemm", arrays, **options)
+    return {fault.kind for fault in faults}
 
 
 @pytest.fixture(scope="module")
-def lowered():
+def pair_kernel():
     return mlir_smem.compile(CASES[0].text, arch="sm_100a", emit="nvvm")
 
 
@@ -102,8 +102,8 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_damage_is_found(name, lowered):
+def test_damage_is_found(name, pair_kernel):
     pattern, new, kinds = FAULTS[name]
-    text, count = re.subn(pattern, new, lowered.located, count=0, flags=re.MULTILINE)
+    text, count = re.subn(pattern, new, pair_kernel.located, count=0, flags=re.MULTILINE)
     assert count
-    assert faults_in(lowered, text) & kinds
+    assert faults_in(pair_kernel, text) & kinds

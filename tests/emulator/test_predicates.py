@@ -19,17 +19,17 @@ PREDICATED_LOAD = """%x0 = arith.constant 0 : i32
         : !llvm.ptr<7>, !llvm.ptr"""
 
 
-def loaded(load, init=GUARDED_INIT):
-    """What a kernel has in shared memory after a load."""
-    found = np.zeros(64, np.int32)
-    text = kernel("\n".join([load, WAIT, dump("B", 256)]), [ARRAY, found], [MAP], 256)
-    run_text(text.replace(GUARDED_INIT, init), "k", (ARRAY, found), shared=264)
-    return found.view(np.float32).reshape(8, 8)
+def load_tile(load, init=GUARDED_INIT):
+    """Load a tile to shared memory; return its elements."""
+    memory = np.zeros(64, np.int32)
+    text = kernel("\n".join([load, WAIT, dump("B", 256)]), [ARRAY, memory], [MAP], 256)
+    run_text(text.replace(GUARDED_INIT, init), "k", (ARRAY, memory), shared=264)
+    return memory.view(np.float32).reshape(8, 8)
 
 
 def test_a_predicated_load_is_a_guarded_one():
-    assert np.array_equal(loaded(load((0, 0))), ARRAY)
-    assert np.array_equal(loaded(PREDICATED_LOAD, PREDICATED_INIT), ARRAY)
+    assert np.array_equal(load_tile(load((0, 0))), ARRAY)
+    assert np.array_equal(load_tile(PREDICATED_LOAD, PREDICATED_INIT), ARRAY)
 
 
 def test_a_predicated_store_is_that_of_one_thread():

@@ -67,7 +67,7 @@ masks = st.sampled_from([1, 2, 3, 5, 7, 32, 33, 64, 96])
 computes = st.builds(Compute, st.sampled_from(sorted(OPS)), values, values, values)
 
 
-def nested(bodies):
+def control_flow(bodies):
     return (
         st.builds(If, values, masks, st.integers(0, 40), bodies, bodies)
         | st.builds(For, values, st.sampled_from([1, 3, 4]), bodies)
@@ -77,7 +77,7 @@ def nested(bodies):
 
 statements = st.recursive(
     st.lists(computes, min_size=1, max_size=2),
-    lambda bodies: st.lists(computes | nested(bodies), min_size=1, max_size=3),
+    lambda bodies: st.lists(computes | control_flow(bodies), min_size=1, max_size=3),
     max_leaves=5,
 )
 programs = st.lists(statements.map(tuple) | st.just((Barrier(),)), min_size=1, max_size=3)
@@ -98,7 +98,7 @@ class Writer:
     def constant(self, value):
         return self.new(f"arith.constant {value} : i32")
 
-    def masked(self, value, mask):
+    def mask(self, value, mask):
         return self.new(f"arith.andi {value}, {self.constant(mask)} : i32")
 
     def write(self, body, state):
@@ -107,8 +107,8 @@ class Writer:
         return state
 
     def write_compute(self, s, state):
-        found = self.new(f"arith.{s.op} {state[s.a]}, {state[s.b]} : i32")
-        return [*state[: s.target], found, *state[s.target + 1 :]]
+        name = self.new(f"arith.{s.op} {state[s.a]}, {state[s.b]} : i32")
+        return [*state[: s.target], name, *state[s.target + 1 :]]
 
     def write_barrier(self, s, state):
         self.lines.append("gpu.barrier")
@@ -126,7 +126,7 @@ class Writer:
         self.lines.append(f"scf.yield {', '.join(self.write(body, state))} : {self.types()}")
 
     def write_if(self, s, state):
-        masked = self.masked(state[s.value], s.mask)
+        masked = self.mask(state[s.value], s.mask)
         condition = self.new(f"arith.cmpi slt, {masked}, {self.constant(s.bound)} : i32")
         name, results = self.results()
         self.lines.append(f"{name}:{VALUES} = scf.if {condition} -> ({self.types()}) {{")
@@ -136,15 +136,15 @@ class Writer:
         self.lines.append("}")
         return results
 
-    def carried(self, state):
+    def loop_arguments(self, state):
         inner = [f"%a{self.count}_{i}" for i in range(VALUES)]
         pairs = ", ".join(f"{a} = {b}" for a, b in zip(inner, state, strict=True))
         return inner, pairs
 
     def write_for(self, s, state):
-        trips, zero, one = self.masked(state[s.value], s.mask), self.constant(0), self.constant(1)
+        trips, zero, one = self.mask(state[s.value], s.mask), self.constant(0), self.constant(1)
         name, results = self.results()
-        inner, pairs = self.carried(state)
+        inner, pairs = self.loop_arguments(state)
         self.lines.append(
             f"{name}:{VALUES} = scf.for %i{self.count} = {zero} to {trips} step {one} "
             f"iter_args({pairs}) -> ({self.types()}) : i32 {{"
@@ -154,9 +154,9 @@ class Writer:
         return results
 
     def write_while(self, s, state):
-        left, zero, one = self.masked(state[s.value], s.mask), self.constant(0), self.constant(1)
+        left, zero, one = self.mask(state[s.value], s.mask), self.constant(0), self.constant(1)
         name, _ = self.results()
-        inner, pairs = self.carried(state)
+        inner, pairs = self.loop_arguments(state)
         mark, types = self.count, f"i32, {self.types()}"
         self.lines.append(
             f"{name}:{VALUES + 1} = scf.while (%l{mark} = {left}, {pairs}) "
@@ -168,26 +168,26 @@ class Writer:
         again = [f"%b{mark}_{i}" for i in range(VALUES)]
         arguments = ", ".join(f"{name}: i32" for name in (f"%m{mark}", *again))
         self.lines.append(f"}} do {{\n^bb0({arguments}):")
-        found = self.write(s.body, again)
-        self.lines.append(f"scf.yield {', '.join([f'%m{mark}', *found])} : {types}\n}}")
+        yielded = self.write(s.body, again)
+        self.lines.append(f"scf.yield {', '.join([f'%m{mark}', *yielded])} : {types}\n}}")
         return [f"{name}#{i + 1}" for i in range(VALUES)]
 
 
-def interpreted(body, state):
-    """The values of one thread after a program."""
+def interpret(body, state):
+    """Run a program for one thread; return its values."""
     for s in body:
         if isinstance(s, Compute):
             state[s.target] = OPS[s.op](state[s.a], state[s.b]) % 2**32
         elif isinstance(s, If):
-            interpreted(s.then if state[s.value] & s.mask < s.bound else s.otherwise, state)
+            interpret(s.then if state[s.value] & s.mask < s.bound else s.otherwise, state)
         elif isinstance(s, For):
             for _ in range(state[s.value] & s.mask):
-                interpreted(s.body, state)
+                interpret(s.body, state)
         elif isinstance(s, While):
             left = state[s.value] & s.mask
             while left:
                 left >>= 1
-                interpreted(s.body, state)
+                interpret(s.body, state)
     return state
 
 
@@ -195,8 +195,8 @@ def initial(thread):
     return [thread, thread * 2654435761 % 2**32, 7]
 
 
-def written(program):
-    """A program as the body of a kernel that stores all values of each thread."""
+def write_program(program):
+    """Write a program as the body of a kernel that stores all values of each thread."""
     writer = Writer()
     state = [
         "%t32",
@@ -214,9 +214,9 @@ def written(program):
 @given(programs, st.sampled_from([1, 7, 33, 64, 96]))
 def test_every_thread_computes_what_the_interpreter_does(program, block):
     out = np.zeros((block, VALUES), np.uint32)
-    run(written(program).replace("SIZE", str(block)), out, block=block)
+    run(write_program(program).replace("SIZE", str(block)), out, block=block)
     expected = [
-        interpreted([s for section in program for s in section], initial(t)) for t in range(block)
+        interpret([s for section in program for s in section], initial(t)) for t in range(block)
     ]
     assert out.tolist() == expected
 
@@ -227,7 +227,7 @@ def test_barriers_of_single_warps_anywhere(body, block):
     # Every body has a barrier of one warp, so that warps execute at different times.
     program = [tuple(body)]
     out = np.zeros((block, VALUES), np.uint32)
-    lines = written(program).replace("SIZE", str(block)).replace("%t32", "%warp")
+    lines = write_program(program).replace("SIZE", str(block)).replace("%t32", "%warp")
     lines = lines.replace("scf.yield", "nvvm.barrier id = %id number_of_threads = %all\nscf.yield")
     setup = """
     %five = arith.constant 5 : i32
@@ -236,5 +236,5 @@ def test_barriers_of_single_warps_anywhere(body, block):
     %warp = arith.muli %id, %five : i32
     """
     run(setup + lines, out, block=block)
-    expected = [interpreted(body, initial(t // 32 * 5)) for t in range(block)]
+    expected = [interpret(body, initial(t // 32 * 5)) for t in range(block)]
     assert out.tolist() == expected

@@ -92,10 +92,10 @@ def test_bits_are_held_in_words():
     vector.store %w, %O[%thread, %c0] : {words}, {vector}
     """,
     )
-    given = np.random.default_rng(0).integers(0, 2, (m, k)).astype(np.int32)
-    found = run(text, {"A": given}, "O")
+    numbers = np.random.default_rng(0).integers(0, 2, (m, k)).astype(np.int32)
+    packed = run(text, {"A": numbers}, "O")
     row, column = np.moveaxis(a_fragment_coordinates(m, k, element("b1")), -1, 0)
-    held = (found.view(np.uint32)[:, :, None] >> np.arange(32, dtype=np.uint32) & 1).reshape(
+    unpacked = (packed.view(np.uint32)[:, :, None] >> np.arange(32, dtype=np.uint32) & 1).reshape(
         128, -1
     )
-    assert (held == given[row, column]).all()
+    assert (unpacked == numbers[row, column]).all()

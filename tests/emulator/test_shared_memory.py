@@ -17,7 +17,7 @@ def through(access, out=None, block=32, **options):
     return out.tolist()
 
 
-def mirrored(view, type_):
+def mirror_lines(view, type_):
     """Lines by which thread t writes element t of a memref and reads element 31 - t."""
     return f"""
     {view}
@@ -34,25 +34,25 @@ PLAIN = f"memref<32xi32, {SHARED}>"
 
 def test_global_variable():
     view = f"%s = memref.get_global @x : {PLAIN}"
-    assert through(mirrored(view, PLAIN), symbols=MEMREF_GLOBAL.format("x", 32)) == MIRRORED
+    assert through(mirror_lines(view, PLAIN), symbols=MEMREF_GLOBAL.format("x", 32)) == MIRRORED
 
 
 def test_workgroup_buffer():
-    access = mirrored("", PLAIN)
+    access = mirror_lines("", PLAIN)
     assert through(access, buffers=f"workgroup(%s: {PLAIN})") == MIRRORED
 
 
 def test_global_variable_in_memory_space_3():
     type_ = "memref<32xi32, 3>"
     view = f"%s = memref.get_global @x : {type_}"
-    assert through(mirrored(view, type_), symbols=f"memref.global @x : {type_}") == MIRRORED
+    assert through(mirror_lines(view, type_), symbols=f"memref.global @x : {type_}") == MIRRORED
 
 
 def test_dynamic_shared_memory():
     view = f"""
     %d = gpu.dynamic_shared_memory : memref<?xi8, {SHARED}>
     %s = memref.view %d[%c128][] : memref<?xi8, {SHARED}> to {PLAIN}"""
-    assert through(mirrored(view, PLAIN), shared=256) == MIRRORED
+    assert through(mirror_lines(view, PLAIN), shared=256) == MIRRORED
 
 
 POINTERS = """

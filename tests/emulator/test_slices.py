@@ -43,13 +43,13 @@ def random(element: str, shape: tuple[int, ...]) -> np.ndarray:
 
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_100a"])
 @pytest.mark.parametrize("dim, extent", [(1, 64), (1, 256), (0, 8), (0, 48)])
-@pytest.mark.parametrize("held, kept, stored", ELEMENTS)
+@pytest.mark.parametrize("source_type, slice_type, target_type", ELEMENTS)
 @pytest.mark.parametrize("stride", [1, 3, None])
-def test_loads_and_stores(held, kept, stored, dim, extent, stride, arch):
-    slice_ = f"!smem.fragment<tensor<{extent}x{kept}>, #smem.slice<{dim}>>"
+def test_loads_and_stores(source_type, slice_type, target_type, dim, extent, stride, arch):
+    slice_ = f"!smem.fragment<tensor<{extent}x{slice_type}>, #smem.slice<{dim}>>"
     step = stride or 2
     layout = f"strided<[{'?' if stride is None else stride}], offset: ?>"
-    source, target = (f"memref<{extent}x{e}, {layout}>" for e in (held, stored))
+    source, target = (f"memref<{extent}x{e}, {layout}>" for e in (source_type, target_type))
     whole = extent * step + 1
     text = kernel(
         f"""
@@ -58,15 +58,15 @@ def test_loads_and_stores(held, kept, stored, dim, extent, stride, arch):
         %n = arith.constant {step} : index
         %step = arith.addi %n, %zero : index
         %x = memref.reinterpret_cast %X to offset: [%c1], sizes: [{extent}],
-            strides: [{"%step" if stride is None else stride}] : memref<{whole}x{held}> to {source}
+            strides: [{"%step" if stride is None else stride}] : memref<{whole}x{source_type}> to {source}
         %y = memref.reinterpret_cast %Y to offset: [%c1], sizes: [{extent}],
-            strides: [{"%step" if stride is None else stride}] : memref<{whole}x{stored}> to {target}
+            strides: [{"%step" if stride is None else stride}] : memref<{whole}x{target_type}> to {target}
         %s = "smem.load"(%x) : ({source}) -> {slice_}
         "smem.store"(%s, %y) : ({slice_}, {target}) -> ()""",
-        f'%X: memref<{whole}x{held}> {{smem.name = "X"}}, '
-        f'%Y: memref<{whole}x{stored}> {{smem.name = "Y"}}',
+        f'%X: memref<{whole}x{source_type}> {{smem.name = "X"}}, '
+        f'%Y: memref<{whole}x{target_type}> {{smem.name = "Y"}}',
     )
-    x = random(held, (whole,))
+    x = random(source_type, (whole,))
     y = run(text, {"X": x}, ["Y"], arch)["Y"]
     expected = np.asarray(x, np.float64)[1::step][:extent]
     assert np.array_equal(np.asarray(y, np.float64)[1::step][:extent], expected)
@@ -134,25 +134,25 @@ def test_a_broadcast_repeats_a_slice(element, dim, m, n, arch):
 @pytest.mark.parametrize("element", ["f32", "f16", "i32"])
 @pytest.mark.parametrize("dim, extent", [(1, 64), (1, 256), (0, 8), (0, 40)])
 def test_registers_are_in_the_order_of_the_layout(element, dim, extent, arch):
-    held = extent // (32 if dim else 4)
+    count = extent // (32 if dim else 4)
     text = kernel(
         f"""
         %s = "smem.load"(%X) : (!vector) -> !slice
-        %v = "smem.to_registers"(%s) : (!slice) -> vector<{held}x{element}>
+        %v = "smem.to_registers"(%s) : (!slice) -> vector<{count}x{element}>
         %thread = gpu.thread_id x
         %zero = arith.constant 0 : index
-        vector.store %v, %Y[%thread, %zero] : memref<128x{held}x{element}>, vector<{held}x{element}>
-        %t = "smem.from_registers"(%v) : (vector<{held}x{element}>) -> !slice
+        vector.store %v, %Y[%thread, %zero] : memref<128x{count}x{element}>, vector<{count}x{element}>
+        %t = "smem.from_registers"(%v) : (vector<{count}x{element}>) -> !slice
         "smem.store"(%t, %Z) : (!slice, !vector) -> ()""",
-        f'%X: !vector {{smem.name = "X"}}, %Y: memref<128x{held}x{element}> {{smem.name = "Y"}}, '
+        f'%X: !vector {{smem.name = "X"}}, %Y: memref<128x{count}x{element}> {{smem.name = "Y"}}, '
         '%Z: !vector {smem.name = "Z"}',
         f"!vector = memref<{extent}x{element}>\n"
         f"!slice = !smem.fragment<tensor<{extent}x{element}>, #smem.slice<{dim}>>",
     )
     x = np.arange(extent).astype(TYPES[element])
     outputs = run(text, {"X": x}, ["Y", "Z"], arch)
-    found = mlir_smem.layout.slice_coordinates(extent, dim, mlir_smem.layout.Arch.parse(arch))
-    assert np.array_equal(outputs["Y"], x[found])
+    coordinates = mlir_smem.layout.slice_coordinates(extent, dim, mlir_smem.layout.Arch.parse(arch))
+    assert np.array_equal(outputs["Y"], x[coordinates])
     assert np.array_equal(outputs["Z"], x)
 
 

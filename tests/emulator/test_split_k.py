@@ -110,9 +110,9 @@ def test_the_undamaged_kernel_breaks_no_rule(split):
 def test_damage_is_found(name, split):
     pattern, which, kinds = FAULTS[name]
     lines = split.kernel.located.splitlines(keepends=True)
-    found = [number for number, line in enumerate(lines) if re.search(pattern, line)]
-    removed = found if which is None else found[which : which + 1]
+    numbers = [number for number, line in enumerate(lines) if re.search(pattern, line)]
+    removed = numbers if which is None else numbers[which : which + 1]
     assert removed
     damaged = "".join(line for number, line in enumerate(lines) if number not in removed)
-    found = faults_of(damaged, "gemm", split.arguments, **split.options)
-    assert {fault.kind for fault in found} & kinds, found
+    faults = faults_of(damaged, "gemm", split.arguments, **split.options)
+    assert {fault.kind for fault in faults} & kinds, faults

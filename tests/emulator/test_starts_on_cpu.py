@@ -67,70 +67,70 @@ def in_first_warpgroup(body):
     return f"scf.if %is_first {{\n{body}}}\n"
 
 
-def stored(body):
+def with_store(body):
     """The body, and a store of %c by the first warpgroup."""
     return in_first_warpgroup(f'{body}"smem.store"(%c, %n) : (!c, !n) -> ()\n')
 
 
-def compiled(body, ctas=1):
+def compile_kernel(body, ctas=1):
     return mlir_smem.compile(KERNEL.format(body=body, ctas=ctas), emit="nvvm")
 
 
-def run(compiled, start, ctas=1):
+def run(kernel, start, ctas=1):
     """Run a kernel on the emulator; return what it stores."""
     m = (np.arange(64 * 64).reshape(64, 64) % 61).astype(ml_dtypes.bfloat16)
     inputs = {"arg0": m, "arg2": start}
-    return run_on_cpu(compiled, "k", inputs, ["arg1"], grid=(ctas,))["arg1"]
+    return run_on_cpu(kernel, "k", inputs, ["arg1"], grid=(ctas,))["arg1"]
 
 
 @pytest.mark.parametrize(
     "body, access, last, noun, ctas",
     [
-        (stored(subtile() + LOAD), "smem.load", 64, "row", 1),
-        (stored(subtile(8) + MMA), "smem.mma", 64, "row", 1),
+        (with_store(subtile() + LOAD), "smem.load", 64, "row", 1),
+        (with_store(subtile(8) + MMA), "smem.mma", 64, "row", 1),
         (subtile(8) + COPY, '"smem.copy"(%m, %t)', 64, "row", 1),
         (STAGE + COPY, '"smem.copy"(%m, %t)', 3, "stage", 1),
-        (stored(LOAD_OF_RANK), "smem.load", 1, "rank", 2),
+        (with_store(LOAD_OF_RANK), "smem.load", 1, "rank", 2),
     ],
 )
 def test_a_start_beyond_the_last_is_an_error_at_the_access(body, access, last, noun, ctas):
     text = KERNEL.format(body=body, ctas=ctas)
-    made = compiled(body, ctas)
-    run(made, last, ctas)
+    kernel = compile_kernel(body, ctas)
+    run(kernel, last, ctas)
     (line,) = (i for i, words in enumerate(text.splitlines(), 1) if access in words)
     for start in (last + 1, -8):
         with pytest.raises(Violations) as error:
-            run(made, start, ctas)
-        found = error.value.found[0]
-        assert found.kind.value == "assertion" and f":{line}:" in str(found.location)
-        assert f"which is false: it compares {start} with {last}" in found.message
+            run(kernel, start, ctas)
+        violation = error.value.found[0]
+        assert violation.kind.value == "assertion" and f":{line}:" in str(violation.location)
+        assert f"which is false: it compares {start} with {last}" in violation.message
         expected = (
             "one of the cluster's 2 CTAs" if noun == "rank" else f"begins at {noun} 0 to {last},"
         )
-        assert expected in found.message
+        assert expected in violation.message
 
 
 def test_the_elements_of_a_start_within():
-    made = compiled(stored(subtile() + LOAD))
+    kernel = compile_kernel(with_store(subtile() + LOAD))
     rows = np.arange(64 * 64).reshape(64, 64) % 61
-    assert np.array_equal(run(made, 3), np.concatenate([rows, rows])[3:67])
+    assert np.array_equal(run(kernel, 3), np.concatenate([rows, rows])[3:67])
 
 
 def test_a_start_that_is_no_multiple_of_what_is_asserted():
-    made = compiled(subtile(8) + COPY)
+    kernel = compile_kernel(subtile(8) + COPY)
     with pytest.raises(
         Violations, match="at a multiple of 8, which is false: it compares 4 with 0"
     ):
-        run(made, 12)
+        run(kernel, 12)
 
 
 def test_threads_that_do_not_access_a_tile_do_not_object():
     body = subtile() + "%none = arith.cmpi slt, %i, %c0 : index\nscf.if %none {\n" + COPY + "}\n"
-    run(compiled(body), 1000)
+    run(compile_kernel(body), 1000)
 
 
 def test_the_code_is_that_without_the_emulator():
-    text = KERNEL.format(body=stored(subtile(8) + MMA) + STAGE + COPY, ctas=1)
+    text = KERNEL.format(body=with_store(subtile(8) + MMA) + STAGE + COPY, ctas=1)
     emulated = mlir_smem.compile(text, emit="nvvm")
     assert emulated.nvvm == mlir_smem.compile(text, emit="llvm").nvvm
     assert "assert" not in emulated.nvvm

@@ -61,14 +61,14 @@ def test_some_schedule_shows_that_a_result_depends_on_the_order():
 
 
 def test_some_schedule_shows_a_deadlock_that_the_fixed_order_hides():
-    found = set()
+    kinds = set()
     for schedule in SCHEDULES:
         try:
             run(COUNTED + WAITS, schedule, np.zeros(4, np.int32))
         except Violations as error:
             assert schedule, "the fixed order is right"
-            found |= {violation.kind for violation in error.found}
-    assert found == {ViolationKind.DEADLOCK}
+            kinds |= {violation.kind for violation in error.found}
+    assert kinds == {ViolationKind.DEADLOCK}
 
 
 def test_clusters_run_in_other_orders():
@@ -94,7 +94,9 @@ def test_a_negative_schedule_is_refused():
 
 
 def test_a_right_kernel_is_right_under_every_schedule():
-    drawn = turns_kernel(Random(2))
-    found = check_and_lower(drawn)
-    assert found.check.evaluation == "proven"
-    assert {emulate_kernel(found.compiled, drawn, schedule) for schedule in SCHEDULES} == {""}
+    kernel = turns_kernel(Random(2))
+    checked_kernel = check_and_lower(kernel)
+    assert checked_kernel.check.evaluation == "proven"
+    assert {
+        emulate_kernel(checked_kernel.compiled, kernel, schedule) for schedule in SCHEDULES
+    } == {""}

@@ -50,10 +50,10 @@ class ToyDescriptor(Descriptor):
     }
 
     def encode(self) -> int:
-        return _exchanged(super().encode())
+        return _exchange_fields(super().encode())
 
 
-def _exchanged(bits):
+def _exchange_fields(bits):
     """Exchange the fields of 14 bits at bits 16 and 32, of an integer or of an array."""
     low, high = bits >> 16 & 0x3FFF, bits >> 32 & 0x3FFF
     return bits ^ (low << 16 | high << 32) ^ (high << 16 | low << 32)
@@ -137,14 +137,14 @@ def _instruction(accumulator, a, b, adds):
 # emulator/toy/
 
 
-def assembled(op, text):
-    """The executor of an instruction, or None for other assembly."""
-    found = re.fullmatch(r"toy\.mma\.(add|set) \$64, \$65;", text)
-    if not found:
+def toy_step(op, text):
+    """The step of a `toy` instruction; None for other assembly."""
+    match = re.fullmatch(r"toy\.mma\.(add|set) \$64, \$65;", text)
+    if not match:
         return None
     operands = operands_of(op)
     op.collective = op.waits = True
-    adds, bf16 = found[1] == "add", MULTIPLICANDS["bf16"]
+    adds, bf16 = match[1] == "add", MULTIPLICANDS["bf16"]
     form = MmaQualifiers(64, bf16, bf16, np.dtype(np.float32), b_mn_major=True, accumulates=adds)
 
     def multiplies(convergent, passed, others):
@@ -162,7 +162,7 @@ def assembled(op, text):
 
 def _as_wgmma(bits):
     """Return the `wgmma` descriptor of the same operand."""
-    bits = _exchanged(bits.astype(np.uint64))
+    bits = _exchange_fields(bits.astype(np.uint64))
     mode = np.uint64(3) - (bits >> 60 & 3)
     return bits & ~np.uint64(0xF << 60) | mode << np.uint64(62)
 
@@ -174,7 +174,7 @@ def _as_wgmma(bits):
 def toy(monkeypatch):
     """The architecture, which is registered for the test."""
     registry.load_ops()
-    monkeypatch.setattr(registry, "_ASSEMBLY", [*registry._ASSEMBLY, assembled])
+    monkeypatch.setattr(registry, "_ASSEMBLY", [*registry._ASSEMBLY, toy_step])
     monkeypatch.setattr(targets, "_TARGETS", dict(targets._TARGETS))
     define_target()
     arch = Arch.register(Arch("sm_7", Toy()))
@@ -197,19 +197,19 @@ PRODUCT = f"""
 """
 
 
-def lowered(arch):
+def lower(arch):
     """Return the kernel lowered for an architecture, and its bytes of shared memory."""
     with new_context():
         text = module(kernel(PRODUCT, arguments=f"%A: {A}, %B: {B}, %D: {D}"))
         parsed = ir.Module.parse(text)
         pm = passmanager.PassManager("builtin.module")
         add_passes(pm, "smem-to-nvvm", arch=arch).run(parsed.operation)
-        found = re.search(rf"{SHARED_BYTES} = (\d+)", str(parsed))
-        return str(parsed), int(found[1])
+        match = re.search(rf"{SHARED_BYTES} = (\d+)", str(parsed))
+        return str(parsed), int(match[1])
 
 
 def test_toy_product_is_right(toy):
-    text, shared = lowered(toy)
+    text, shared = lower(toy)
     assert text.count("toy.mma.set") == 2 and "wgmma.mma_async" not in text
     rng = np.random.default_rng(7)
     a, b = (rng.standard_normal(shape).astype(bfloat16) for shape in ((M, K), (K, N)))
@@ -220,7 +220,7 @@ def test_toy_product_is_right(toy):
 
 def test_toy_descriptors_are_not_those_of_wgmma(toy):
     constants = re.compile(r"arith\.constant (-?\d{10,}) : i64")
-    ours, theirs = (set(constants.findall(lowered(arch)[0])) for arch in (toy, Arch.SM_90))
+    ours, theirs = (set(constants.findall(lower(arch)[0])) for arch in (toy, Arch.SM_90))
     assert ours and theirs and not ours & theirs
 
 
@@ -228,7 +228,7 @@ def test_lowering_without_a_target_is_an_error(toy, monkeypatch):
     monkeypatch.delitem(targets._TARGETS, "toy")
     message = "smem-lower-mma: has no lowering to toy, which sm_7 has; there are tcgen05, wgmma"
     with pytest.raises(ir.MLIRError, match=message):
-        lowered(toy)
+        lower(toy)
 
 
 def test_types_that_toy_does_not_multiply_are_refused(toy):

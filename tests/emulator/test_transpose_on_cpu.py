@@ -21,7 +21,7 @@ SMALL = TransposeConfig((128, 32), stages=2, warpgroups=1)
 
 
 @cache
-def compiled(element, config=None):
+def compile_transpose(element, config=None):
     return mlir_smem.compile(text_of(element, config), emit="nvvm")
 
 
@@ -34,7 +34,7 @@ def options(kernel, grid):
 @pytest.mark.parametrize("extents", EXTENTS, ids=str)
 @pytest.mark.parametrize("element", ["i8", "f32"])
 def test_transpose_is_exact(element, extents, grid):
-    kernel = compiled(element)
+    kernel = compile_transpose(element)
     x = given(element, *extents)
     y = np.zeros_like(x, order="C")
     run_text(kernel.bytecode, "transpose", (x, y), **options(kernel, grid))
@@ -51,7 +51,7 @@ def test_transpose_is_exact(element, extents, grid):
     ids=str,
 )
 def test_other_configurations_are_exact(element, config):
-    kernel = compiled(element, config)
+    kernel = compile_transpose(element, config)
     x = given(element, 272, 208)
     y = np.zeros_like(x, order="C")
     run_text(kernel.bytecode, "transpose", (x, y), **options(kernel, 2))
@@ -92,12 +92,12 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_damage_is_found(name):
     edit, kinds = FAULTS[name]
-    kernel = compiled("i8", SMALL)
+    kernel = compile_transpose("i8", SMALL)
     x = given("i8", 256, 128)
     text = without_line(kernel.located, *edit)
     arrays = (x, np.zeros_like(x, order="C"))
-    found = faults_of(text, "transpose", arrays, **options(kernel, 1))
-    assert {fault.kind for fault in found} & kinds, found
+    faults = faults_of(text, "transpose", arrays, **options(kernel, 1))
+    assert {fault.kind for fault in faults} & kinds, faults
 
 
 def test_illegal_configurations_are_refused():

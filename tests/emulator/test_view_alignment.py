@@ -49,21 +49,21 @@ def run(attributes, shift, number):
     random = np.random.default_rng(0)
     a, b = (random.integers(-3, 4, (64, 64)).astype(bfloat16) for _ in range(2))
     inputs = {"A": a, "B": b, "N": np.array([number], np.int32)}
-    found = run_on_cpu(mlir_smem.compile(text, emit="nvvm"), "kernel", inputs, ["O"], (1, 1, 1))
-    return found["O"], a.astype(np.float32) @ b.astype(np.float32)
+    outputs = run_on_cpu(mlir_smem.compile(text, emit="nvvm"), "kernel", inputs, ["O"], (1, 1, 1))
+    return outputs["O"], a.astype(np.float32) @ b.astype(np.float32)
 
 
 @pytest.mark.parametrize("attributes", ["", "{llvm.align = 16 : i64}", "{llvm.align = 2048 : i64}"])
 def test_declared_buffers_are_aligned(attributes):
-    found, exact = run(attributes, "%c0", 0)
-    assert (found == exact).all()
+    product, exact = run(attributes, "%c0", 0)
+    assert (product == exact).all()
 
 
 def test_run_time_offsets_are_checked():
     # The offset can only be aligned if the buffer is.
     aligned = "{llvm.align = 1024 : i64}"
-    found, exact = run(aligned, "%shift", 1024)
-    assert (found == exact).all()
+    product, exact = run(aligned, "%shift", 1024)
+    assert (product == exact).all()
     with pytest.raises(Violations) as raised:
         run(aligned, "%shift", 128)
     (violation,) = raised.value.found

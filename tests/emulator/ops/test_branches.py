@@ -18,8 +18,8 @@ SETUP = """
     %low = arith.cmpi ult, %t32, %ten : i32"""
 
 
-def computed(body, block):
-    """What each thread stores to %A (i32), -1 where it stores nothing."""
+def thread_values(body, block):
+    """The i32 that each thread stores to %A; -1 if it stores nothing."""
     out = np.full(block, -1, np.int32)
     run(SETUP + body.replace("STORE", f"memref<{block}xi32>"), out, block=block)
     return out.tolist()
@@ -37,7 +37,7 @@ def test_diamond_with_arguments(block):
   ^end(%r: i32):
     memref.store %r, %A[%tid] : STORE
     gpu.return"""
-    assert computed(body, block) == [t + 10 if t % 2 else 0 for t in range(block)]
+    assert thread_values(body, block) == [t + 10 if t % 2 else 0 for t in range(block)]
 
 
 @each_block
@@ -47,7 +47,7 @@ def test_both_branches_lead_to_the_same_block(block):
   ^end(%r: i32):
     memref.store %r, %A[%tid] : STORE
     gpu.return"""
-    assert computed(body, block) == [t if t % 2 else 0 for t in range(block)]
+    assert thread_values(body, block) == [t if t % 2 else 0 for t in range(block)]
 
 
 @each_block
@@ -64,7 +64,7 @@ def test_loop_with_a_trip_count_for_each_thread(block):
   ^end:
     memref.store %s, %A[%tid] : STORE
     gpu.return"""
-    assert computed(body, block) == [t * (t - 1) // 2 for t in range(block)]
+    assert thread_values(body, block) == [t * (t - 1) // 2 for t in range(block)]
 
 
 @each_block
@@ -88,7 +88,7 @@ def test_loop_with_a_second_exit(block):
   ^end(%r: i32):
     memref.store %r, %A[%tid] : STORE
     gpu.return"""
-    assert computed(body, block) == [t if t <= 7 else t + 10 for t in range(block)]
+    assert thread_values(body, block) == [t if t <= 7 else t + 10 for t in range(block)]
 
 
 @each_block
@@ -102,7 +102,7 @@ def test_block_arguments_are_passed_in_parallel(block):
   ^end:
     memref.store %a, %A[%tid] : STORE
     gpu.return"""
-    assert computed(body, block) == [t % 2 for t in range(block)]
+    assert thread_values(body, block) == [t % 2 for t in range(block)]
 
 
 @each_block
@@ -116,7 +116,7 @@ def test_threads_return_early(block):
     cf.br ^stop
   ^stop:
     gpu.return"""
-    assert computed(body, block) == [-1 if t < 10 or t % 2 else t for t in range(block)]
+    assert thread_values(body, block) == [-1 if t < 10 or t % 2 else t for t in range(block)]
 
 
 @each_block
@@ -136,7 +136,7 @@ def test_branches_with_separate_returns(block):
     memref.store %r, %A[%tid] : STORE
     gpu.return"""
     expected = [(-1 if t % 2 else 0) if t < 10 else (1 if t % 2 else 10) for t in range(block)]
-    assert computed(body, block) == expected
+    assert thread_values(body, block) == expected
 
 
 @each_block
@@ -151,7 +151,7 @@ def test_join_of_nested_branches(block):
     memref.store %r, %A[%tid] : STORE
     gpu.return"""
     expected = [(t if t % 2 else 1) if t < 10 else 0 for t in range(block)]
-    assert computed(body, block) == expected
+    assert thread_values(body, block) == expected
 
 
 @each_block
@@ -174,7 +174,7 @@ def test_scf_loop_within_a_branch(block):
     memref.store %r, %A[%tid] : STORE
     gpu.return"""
     sums = [t * (t - 1) // 2 if t < 10 else t for t in range(block)]
-    assert computed(body, block) == [s if t % 2 else 0 for t, s in enumerate(sums)]
+    assert thread_values(body, block) == [s if t % 2 else 0 for t, s in enumerate(sums)]
 
 
 @each_block
@@ -193,7 +193,7 @@ def test_loop_with_two_entries(block):
   ^end:
     memref.store %k, %A[%tid] : STORE
     gpu.return"""
-    assert computed(body, block) == [11 if t % 2 else 10 for t in range(block)]
+    assert thread_values(body, block) == [11 if t % 2 else 10 for t in range(block)]
 
 
 def test_llvm_branches():
@@ -206,7 +206,7 @@ def test_llvm_branches():
   ^end(%r: i32):
     memref.store %r, %A[%tid] : STORE
     gpu.return"""
-    assert computed(body, 48) == [t if t % 2 else 0 for t in range(48)]
+    assert thread_values(body, 48) == [t if t % 2 else 0 for t in range(48)]
 
 
 def test_failed_assertion_ends_the_cta():

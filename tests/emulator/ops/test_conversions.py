@@ -34,18 +34,18 @@ def ties_away(form, value):
         return value
     exponent = max(math.frexp(value)[1] - 1, form.smallest)
     units = math.floor(math.ldexp(abs(value), form.precision - 1 - exponent) + 0.5)
-    found = math.ldexp(units, exponent - form.precision + 1)
-    return math.copysign(found if found < 2.0 ** (form.largest + 1) else math.inf, value)
+    rounded = math.ldexp(units, exponent - form.precision + 1)
+    return math.copysign(rounded if rounded < 2.0 ** (form.largest + 1) else math.inf, value)
 
 
-def expected(form, value, most=None, relu=False, rounding=Format.round):
+def convert_exactly(form, value, most=None, relu=False, rounding=Format.round):
     """The expected result of a conversion; None for NaN."""
     if math.isnan(value):
         return None
     if relu and value <= 0:
         return 0.0
-    found = rounding(form, value)
-    return math.copysign(min(abs(found), most), found) if most is not None else found
+    rounded = rounding(form, value)
+    return math.copysign(min(abs(rounded), most), rounded) if most is not None else rounded
 
 
 def inputs(form, dtype):
@@ -54,23 +54,23 @@ def inputs(form, dtype):
         1 << 8 * min(form.dtype.itemsize, 2), step=1 if form.dtype.itemsize == 1 else 97
     )
     if form is TF32:
-        known = codes.astype(np.uint32) << 16 | 1 << 13
+        bits = codes.astype(np.uint32) << 16 | 1 << 13
     else:
-        known = codes.astype(f"u{form.dtype.itemsize}")
+        bits = codes.astype(f"u{form.dtype.itemsize}")
     with np.errstate(invalid="ignore"):
-        values = known.view(form.dtype).astype(np.float64)
+        values = bits.view(form.dtype).astype(np.float64)
     values = np.sort(values[np.isfinite(values)])
     step = 2.0 ** -(FORMATS[ELEMENTS[np.dtype(dtype)]].precision - 1)
     ties = (values[1:] + values[:-1]) / 2
     near = [x * (1 + s * step) for x in (values, ties) for s in (-1, 0, 1)]
     top = np.abs(values).max()
-    odd = [math.inf, math.nan, -0.0, top * 1.01, top * 1.04, top * 1.1, top * 3, 5e-324, 1e-30]
+    specials = [math.inf, math.nan, -0.0, top * 1.01, top * 1.04, top * 1.1, top * 3, 5e-324, 1e-30]
     with np.errstate(over="ignore"):
-        found = np.concatenate([*near, odd, np.negative(odd)]).astype(dtype)
-    return found[: len(found) // 2 * 2]
+        numbers = np.concatenate([*near, specials, np.negative(specials)]).astype(dtype)
+    return numbers[: len(numbers) // 2 * 2]
 
 
-def converted(body, a, b, result):
+def convert_pairs(body, a, b, result):
     """Run lines that compute %r from %a and %b, one thread for each pair, 1024 threads at a time."""
     out = np.zeros(len(a), result)
     for first in range(0, len(a), 1024):
@@ -82,9 +82,9 @@ def converted(body, a, b, result):
     %b = memref.load %B[%tid] : {types[1]}
     {body}
     memref.store %r, %C[%tid] : {types[2]}"""
-        found = np.zeros(n, result)
-        run(text, a[chunk].copy(), b[chunk].copy(), found, block=n)
-        out[chunk] = found
+        chunk_out = np.zeros(n, result)
+        run(text, a[chunk].copy(), b[chunk].copy(), chunk_out, block=n)
+        out[chunk] = chunk_out
     return out
 
 
@@ -94,15 +94,15 @@ def modifiers(rounding="rn", saturates=True, relu=False):
     return "{" + ", ".join(words) + "}"
 
 
-def check(found, numbers, dtype, nan):
+def check(codes, numbers, dtype, nan):
     """Compare bits with those of the expected numbers."""
-    bits = np.array([nan if n is None else 0 for n in numbers], found.dtype)
-    known = np.array([n is not None for n in numbers])
+    bits = np.array([nan if n is None else 0 for n in numbers], codes.dtype)
+    is_number = np.array([n is not None for n in numbers])
     exact = np.array([0.0 if n is None else n for n in numbers])
     with np.errstate(over="ignore"):
-        bits[known] = exact.astype(np.float32).astype(dtype).view(found.dtype)[known]
-    wrong = np.flatnonzero(found != bits)
-    assert len(wrong) == 0, (hex(found[wrong[0]]), numbers[wrong[0]])
+        bits[is_number] = exact.astype(np.float32).astype(dtype).view(codes.dtype)[is_number]
+    wrong = np.flatnonzero(codes != bits)
+    assert len(wrong) == 0, (hex(codes[wrong[0]]), numbers[wrong[0]])
 
 
 @pytest.mark.parametrize("relu", [False, True])
@@ -118,9 +118,9 @@ def test_two_f32_to_f8(target, packed, relu):
         body = (
             f"%v = {op} : vector<2xi8> ({target})\n    %r = llvm.bitcast %v : vector<2xi8> to i16"
         )
-    found = converted(body, high, low, np.uint16)
-    for half, source in ((found >> 8, high), (found & 0xFF, low)):
-        numbers = [expected(form, x, most, relu) for x in source.astype(float).tolist()]
+    pairs = convert_pairs(body, high, low, np.uint16)
+    for half, source in ((pairs >> 8, high), (pairs & 0xFF, low)):
+        numbers = [convert_exactly(form, x, most, relu) for x in source.astype(float).tolist()]
         check(half.astype(np.uint8), numbers, form.dtype, 0x7F)
 
 
@@ -128,14 +128,14 @@ def test_two_f32_to_f8(target, packed, relu):
 @pytest.mark.parametrize("target", EIGHT)
 def test_every_f16_to_f8(target, relu):
     form, most = EIGHT[target]
-    every = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    values = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     words = ", relu = true" if relu else ""
     body = f"""%h = vector.from_elements %b, %a : vector<2xf16>
     %r = nvvm.convert.f16x2.to.f8x2 %h {{{words[2:]}}} : vector<2xf16> -> i16 ({target})"""
-    high, low = every[0::2], every[1::2]
-    found = converted(body, high, low, np.uint16)
-    for half, source in ((found >> 8, high), (found & 0xFF, low)):
-        numbers = [expected(form, x, most, relu) for x in source.astype(float).tolist()]
+    high, low = values[0::2], values[1::2]
+    pairs = convert_pairs(body, high, low, np.uint16)
+    for half, source in ((pairs >> 8, high), (pairs & 0xFF, low)):
+        numbers = [convert_exactly(form, x, most, relu) for x in source.astype(float).tolist()]
         check(half.astype(np.uint8), numbers, form.dtype, 0x7F)
 
 
@@ -148,10 +148,10 @@ def test_every_f8_to_f16(source, relu):
     body = f"""%v = vector.from_elements %b, %a : vector<2xi8>
     %h = nvvm.convert.f8x2.to.f16x2 %v {{{words}}} : vector<2xi8> ({source}) -> vector<2xf16>
     %r = llvm.bitcast %h : vector<2xf16> to i32"""
-    found = converted(body, codes, codes[::-1].copy(), np.uint32)
-    for half, source_codes in ((found >> 16, codes), (found & 0xFFFF, codes[::-1])):
+    pairs = convert_pairs(body, codes, codes[::-1].copy(), np.uint32)
+    for half, source_codes in ((pairs >> 16, codes), (pairs & 0xFFFF, codes[::-1])):
         values = source_codes.copy().view(form.dtype).astype(float).tolist()
-        numbers = [expected(FORMATS["f16"], x, None, relu) for x in values]
+        numbers = [convert_exactly(FORMATS["f16"], x, None, relu) for x in values]
         check(half.astype(np.uint16), numbers, np.float16, 0x7FFF)
 
 
@@ -166,11 +166,13 @@ def test_two_f32_to_16_bits(target, rounding, saturates, relu):
     body = f"""%v = nvvm.convert.f32x2.to.{target}x2 %a, %b {modifiers(rounding, saturates, relu)} \
 : vector<2x{target}>
     %r = llvm.bitcast %v : vector<2x{target}> to i32"""
-    found = converted(body, high, low, np.uint32)
+    pairs = convert_pairs(body, high, low, np.uint32)
     function = Format.round if rounding == "rn" else toward_zero
     limit = most if saturates else None
-    for half, source in ((found >> 16, high), (found & 0xFFFF, low)):
-        numbers = [expected(form, x, limit, relu, function) for x in source.astype(float).tolist()]
+    for half, source in ((pairs >> 16, high), (pairs & 0xFFFF, low)):
+        numbers = [
+            convert_exactly(form, x, limit, relu, function) for x in source.astype(float).tolist()
+        ]
         check(half.astype(np.uint16), numbers, form.dtype, 0x7FFF)
 
 
@@ -185,12 +187,14 @@ def test_two_f32_to_16_bits(target, rounding, saturates, relu):
 def test_f32_to_tf32(rounding, saturates, relu):
     values = inputs(TF32, np.float32)
     body = f"%r = nvvm.convert.float.to.tf32 %a {modifiers(rounding, saturates, relu)}"
-    found = converted(body, values, values, np.uint32)
+    codes = convert_pairs(body, values, values, np.uint32)
     function = {"rn": Format.round, "rz": toward_zero, "rna": ties_away}[rounding]
     most = np.uint32(0x7F7FE000).view(np.float32).item() if saturates else None
-    numbers = [expected(TF32, x, most, relu, function) for x in values.astype(float).tolist()]
-    check(found, numbers, np.float32, 0x7FFFFFFF)
-    assert not (found[np.isfinite(values)] & 0x1FFF).any()
+    numbers = [
+        convert_exactly(TF32, x, most, relu, function) for x in values.astype(float).tolist()
+    ]
+    check(codes, numbers, np.float32, 0x7FFFFFFF)
+    assert not (codes[np.isfinite(values)] & 0x1FFF).any()
 
 
 @pytest.mark.parametrize(

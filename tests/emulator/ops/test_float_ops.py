@@ -44,8 +44,10 @@ OPS = {
 def binary(name, element):
     """Pairs of edge cases of a format, and an op's result for each."""
     a, b = FORMATS[element].pairs()
-    found = elementwise(f'"{name}"(%a, %b) : ({element}, {element}) -> {element}', [a, b], a.dtype)
-    return list(zip(*(x.astype(np.float64).tolist() for x in (a, b, found)), strict=True))
+    outputs = elementwise(
+        f'"{name}"(%a, %b) : ({element}, {element}) -> {element}', [a, b], a.dtype
+    )
+    return list(zip(*(x.astype(np.float64).tolist() for x in (a, b, outputs)), strict=True))
 
 
 @each_format
@@ -54,9 +56,9 @@ def binary(name, element):
 )
 def test_ops_round_once(name, function, element):
     wrong = [
-        (a, b, found, expected)
-        for a, b, found in binary(name, element)
-        if not same(found, expected := FORMATS[element].round(function(a, b)))
+        (a, b, computed, expected)
+        for a, b, computed in binary(name, element)
+        if not same(computed, expected := FORMATS[element].round(function(a, b)))
     ]
     assert wrong == []
 
@@ -72,20 +74,20 @@ def test_ops_round_once(name, function, element):
     ],
 )
 def test_maxnum_and_minnum_ignore_nan(name, function, element):
-    for a, b, found in binary(name, element):
+    for a, b, computed in binary(name, element):
         if math.isnan(a) or math.isnan(b):
-            assert same(found, b if math.isnan(a) else a)
+            assert same(computed, b if math.isnan(a) else a)
         else:
-            assert found == function(a, b)  # Zeros of either sign are equal.
+            assert computed == function(a, b)  # Zeros of either sign are equal.
 
 
 @each_format
 @pytest.mark.parametrize("name", ["arith.negf", "llvm.fneg"])
 def test_negation_changes_the_sign_of_everything(name, element):
     a = np.array(FORMATS[element].edges()).astype(FORMATS[element].dtype)
-    found = elementwise(f'"{name}"(%a) : ({element}) -> {element}', [a], a.dtype)
+    negated = elementwise(f'"{name}"(%a) : ({element}) -> {element}', [a], a.dtype)
     unsigned = f"u{a.dtype.itemsize}"
-    assert (found.view(unsigned) ^ a.view(unsigned) == 1 << (8 * a.dtype.itemsize - 1)).all()
+    assert (negated.view(unsigned) ^ a.view(unsigned) == 1 << (8 * a.dtype.itemsize - 1)).all()
 
 
 PREDICATES = {
@@ -118,9 +120,9 @@ def test_comparisons(dialect, predicate, element):
         word = f"_{predicate}" if predicate in ("true", "false") else predicate
         line = f'llvm.fcmp "{word}" %a, %b : {element}'
     a, b = FORMATS[element].pairs()
-    found = elementwise(line, [a, b], np.bool_).tolist()
+    outcomes = elementwise(line, [a, b], np.bool_).tolist()
     pairs = zip(a.astype(float).tolist(), b.astype(float).tolist(), strict=True)
-    assert found == [PREDICATES[predicate](x, y) for x, y in pairs]
+    assert outcomes == [PREDICATES[predicate](x, y) for x, y in pairs]
 
 
 @each_format
@@ -131,5 +133,5 @@ def test_constants(name, element):
     for value in form.edges():
         bits = int(np.array([value]).astype(form.dtype).view(f"u{size}")[0])
         line = f'"{name}"() {{value = 0x{bits:0{2 * size}X} : {element}}} : () -> {element}'
-        found = elementwise(line, [np.zeros(1, np.int32)], form.dtype)
-        assert same(float(found[0]), value)
+        constants = elementwise(line, [np.zeros(1, np.int32)], form.dtype)
+        assert same(float(constants[0]), value)

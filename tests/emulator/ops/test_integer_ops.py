@@ -6,7 +6,7 @@ from arithmetic import WIDTHS, as_signed, integer_pairs
 from emulated import elementwise
 
 
-def _truncated(a, b):
+def _divide_toward_zero(a, b):
     quotient = abs(a) // abs(b)
     return -quotient if (a < 0) != (b < 0) else quotient
 
@@ -42,8 +42,8 @@ OPS = {
     ("arith.divui", "llvm.udiv"): _divides_unsigned(lambda a, b: a // b),
     ("arith.remui", "llvm.urem"): _divides_unsigned(lambda a, b: a % b),
     ("arith.ceildivui",): _divides_unsigned(lambda a, b: -(-a // b)),
-    ("arith.divsi", "llvm.sdiv"): _divides(_truncated),
-    ("arith.remsi", "llvm.srem"): _divides(lambda a, b: a - b * _truncated(a, b)),
+    ("arith.divsi", "llvm.sdiv"): _divides(_divide_toward_zero),
+    ("arith.remsi", "llvm.srem"): _divides(lambda a, b: a - b * _divide_toward_zero(a, b)),
     ("arith.floordivsi",): _divides(lambda a, b: a // b),
     ("arith.ceildivsi",): _divides(lambda a, b: -(-a // b)),
     ("arith.andi", "llvm.and"): lambda a, b, width: a & b,
@@ -72,11 +72,11 @@ PREDICATES = (
 )
 
 
-def check(a, b, found, function, width):
+def check(a, b, outputs, function, width):
     """Compare results with those of a function of each pair."""
     wrong = [
         (int(x), int(y), int(r), expected)
-        for x, y, r in zip(a, b, found, strict=True)
+        for x, y, r in zip(a, b, outputs, strict=True)
         if (expected := function(int(x), int(y), width)) is not None
         and int(r) != expected % (1 << width)
     ]
@@ -96,11 +96,11 @@ def test_results_are_those_of_python(name, function, width):
 @pytest.mark.parametrize("name", [name for names in OPS for name in names if "arith" in name])
 def test_index_is_64_bits_wide(name):
     a, b = integer_pairs(64)
-    found = elementwise(
+    outputs = elementwise(
         f'"{name}"(%a, %b) : (index, index) -> index', [a, b], a.dtype, ["index"] * 3
     )
     function = next(f for names, f in OPS.items() if name in names)
-    check(a, b, found, function, 64)
+    check(a, b, outputs, function, 64)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -109,9 +109,9 @@ def test_index_is_64_bits_wide(name):
 def test_comparisons(name, predicate, width):
     a, b = integer_pairs(width)
     line = f'"{name}"(%a, %b) {{predicate = {predicate} : i64}} : (i{width}, i{width}) -> i1'
-    found = elementwise(line, [a, b], np.bool_)
+    outcomes = elementwise(line, [a, b], np.bool_)
     expected = [PREDICATES[predicate](int(x), int(y), width) for x, y in zip(a, b, strict=True)]
-    assert found.tolist() == expected
+    assert outcomes.tolist() == expected
 
 
 @pytest.mark.parametrize("width", WIDTHS)

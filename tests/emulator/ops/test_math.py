@@ -20,8 +20,8 @@ def unary(name, element, values):
     """Numbers of a format, and an op's result for each."""
     with np.errstate(over="ignore"):
         a = np.array(values).astype(FORMATS[element].dtype)
-    found = elementwise(f"{name} %a : {element}", [a], a.dtype)
-    return list(zip(a.astype(float).tolist(), found.astype(float).tolist(), strict=True))
+    outputs = elementwise(f"{name} %a : {element}", [a], a.dtype)
+    return list(zip(a.astype(float).tolist(), outputs.astype(float).tolist(), strict=True))
 
 
 def keeps(function):
@@ -45,29 +45,29 @@ EXACT = {
 def test_exact_ops(name, element):
     near = [n + f for n in range(-4, 5) for f in (0.0, 0.25, 0.5, 0.75)]
     values = [*FORMATS[element].edges(), *near, 2.0, 1e-3, 123.456, 2.0**20 + 0.5]
-    for value, found in unary(name, element, values):
-        assert same(found, FORMATS[element].round(EXACT[name](value))), value
+    for value, computed in unary(name, element, values):
+        assert same(computed, FORMATS[element].round(EXACT[name](value))), value
 
 
 def test_sign_ops_apply_to_nan():
     nans = np.array([0x7FC00001, 0xFFC00001], np.uint32).view(np.float32)
     ones = np.array([-1.0, 1.0], np.float32)
-    found = elementwise("math.absf %a : f32", [nans], np.float32)
-    assert found.view(np.uint32).tolist() == [0x7FC00001] * 2
-    found = elementwise("math.copysign %a, %b : f32", [nans, ones], np.float32)
-    assert found.view(np.uint32).tolist() == [0xFFC00001, 0x7FC00001]
+    absolute = elementwise("math.absf %a : f32", [nans], np.float32)
+    assert absolute.view(np.uint32).tolist() == [0x7FC00001] * 2
+    signed = elementwise("math.copysign %a, %b : f32", [nans, ones], np.float32)
+    assert signed.view(np.uint32).tolist() == [0xFFC00001, 0x7FC00001]
 
 
 @each_format
 def test_copysign(element):
     a, b = FORMATS[element].pairs()
-    found = elementwise(f"math.copysign %a, %b : {element}", [a, b], a.dtype)
-    for x, y, z in zip(a.astype(float), b.astype(float), found.astype(float), strict=True):
+    signed = elementwise(f"math.copysign %a, %b : {element}", [a, b], a.dtype)
+    for x, y, z in zip(a.astype(float), b.astype(float), signed.astype(float), strict=True):
         if not math.isnan(x):
             assert same(z, math.copysign(x, y))
 
 
-def rounded(value, form):
+def round_fraction(value, form):
     """Round a fraction to the nearest number of a format, ties to even."""
     if not value:
         return 0.0
@@ -75,18 +75,18 @@ def rounded(value, form):
     exponent = size.numerator.bit_length() - size.denominator.bit_length()
     exponent -= size < Fraction(2) ** exponent
     units = round(size / Fraction(2) ** (max(exponent, form.smallest) - form.precision + 1))
-    found = units * Fraction(2) ** (max(exponent, form.smallest) - form.precision + 1)
-    if found >= Fraction(2) ** (form.largest + 1):
-        found = math.inf
-    return math.copysign(float(found), value)
+    nearest = units * Fraction(2) ** (max(exponent, form.smallest) - form.precision + 1)
+    if nearest >= Fraction(2) ** (form.largest + 1):
+        nearest = math.inf
+    return math.copysign(float(nearest), value)
 
 
-def fused(a, b, c, form):
+def fused_multiply_add(a, b, c, form):
     """a * b + c, rounded once; by fractions where the operands are finite."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return math.nan if math.isnan(c) or math.isnan(a * b) else a * b + c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
-    return rounded(exact, form) if exact else a * b + c
+    return round_fraction(exact, form) if exact else a * b + c
 
 
 SMALL = [element for element in FORMATS if element != "f64"]
@@ -100,13 +100,13 @@ def test_fused_multiply_add_rounds_once(name, element):
     for first in range(0, len(rows), 1024):
         chunk = rows[first : first + 1024]
         a, b, c = (np.array(column).astype(form.dtype) for column in zip(*chunk, strict=True))
-        found = elementwise(
+        sums = elementwise(
             f'"{name}"(%a, %b, %c) : ({element}, {element}, {element}) -> {element}',
             [a, b, c],
             form.dtype,
         )
-        for row, z in zip(chunk, found.astype(float).tolist(), strict=True):
-            assert same(z, fused(*row, form)), row
+        for row, z in zip(chunk, sums.astype(float).tolist(), strict=True):
+            assert same(z, fused_multiply_add(*row, form)), row
 
 
 NUMBERS = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -120,9 +120,9 @@ def test_sums_that_nearly_cancel_in_f32(pairs, ulps):
         c = np.where(np.isfinite(a * b), (-(a * b)).view(np.int32) + ulps, 0).astype(np.int32)
     c = c.view(np.float32)
     c = np.where(np.isfinite(c), c, np.float32(1))
-    found = elementwise("math.fma %a, %b, %c : f32", [a, b, c], np.float32)
-    for row in zip(a.tolist(), b.tolist(), c.tolist(), found.tolist(), strict=True):
-        assert same(row[3], fused(*row[:3], form)), row
+    sums = elementwise("math.fma %a, %b, %c : f32", [a, b, c], np.float32)
+    for row in zip(a.tolist(), b.tolist(), c.tolist(), sums.tolist(), strict=True):
+        assert same(row[3], fused_multiply_add(*row[:3], form)), row
 
 
 def test_fma_near_a_tie_rounds_once():
@@ -130,9 +130,9 @@ def test_fma_near_a_tie_rounds_once():
     one = 1 + 2.0**-12
     a = np.array([one, one], np.float32)
     c = np.array([2.0**-60, -(2.0**-60)], np.float32)
-    found = elementwise("math.fma %a, %a, %b : f32", [a, c], np.float32)
-    expected = [fused(one, one, float(x), FORMATS["f32"]) for x in c]
-    assert found.tolist() == expected
+    sums = elementwise("math.fma %a, %a, %b : f32", [a, c], np.float32)
+    expected = [fused_multiply_add(one, one, float(x), FORMATS["f32"]) for x in c]
+    assert sums.tolist() == expected
     assert expected[0] != expected[1]
 
 
@@ -197,18 +197,18 @@ def test_approximations_have_the_precision_of_the_type(name, element):
     values = [
         s * x for s in ((1,) if positive else (1, -1)) for x in (1e-3, 0.1, 0.7, 1.0, 3.3, 7.5)
     ]
-    for value, found in unary(f"math.{name}", element, values):
+    for value, computed in unary(f"math.{name}", element, values):
         exact = APPROXIMATE[name](value)
         size = max(abs(exact), 2.0**form.smallest)
-        assert abs(found - exact) <= 2.0**-form.precision * size, value
+        assert abs(computed - exact) <= 2.0**-form.precision * size, value
 
 
 @pytest.mark.parametrize("element", SMALL)
 @pytest.mark.parametrize("name", APPROXIMATE_NEAR_ONE)
 def test_approximations_with_a_limited_domain(name, element):
     exact, values = APPROXIMATE_NEAR_ONE[name]
-    for value, found in unary(f"math.{name}", element, values):
-        assert abs(found - exact(value)) <= 2.0 ** -FORMATS[element].precision * abs(exact(value))
+    for value, output in unary(f"math.{name}", element, values):
+        assert abs(output - exact(value)) <= 2.0 ** -FORMATS[element].precision * abs(exact(value))
 
 
 def test_atan2():
@@ -216,9 +216,9 @@ def test_atan2():
         np.array([1.0, 1.0, -1.0, 0.0], np.float32),
         np.array([1.0, -1.0, -1.0, -1.0], np.float32),
     )
-    found = elementwise("math.atan2 %a, %b : f32", [y, x], np.float32)
+    angles = elementwise("math.atan2 %a, %b : f32", [y, x], np.float32)
     exact = [math.atan2(*row) for row in zip(y.tolist(), x.tolist(), strict=True)]
-    assert found.tolist() == np.array(exact).astype(np.float32).tolist()
+    assert angles.tolist() == np.array(exact).astype(np.float32).tolist()
 
 
 @pytest.mark.parametrize("vector", [False, True])
@@ -243,21 +243,21 @@ def test_sine_and_cosine(vector):
 def test_classes_of_numbers(name, element):
     form = FORMATS[element]
     a = np.array(form.edges()).astype(form.dtype)
-    found = elementwise(f"math.{name} %a : {element}", [a], np.bool_)
+    outcomes = elementwise(f"math.{name} %a : {element}", [a], np.bool_)
     predicate = {
         "isfinite": math.isfinite,
         "isinf": math.isinf,
         "isnan": math.isnan,
         "isnormal": lambda x: math.isfinite(x) and abs(x) >= 2.0**form.smallest,
     }[name]
-    assert found.tolist() == [predicate(x) for x in a.astype(float).tolist()]
+    assert outcomes.tolist() == [predicate(x) for x in a.astype(float).tolist()]
 
 
 @each_format
 def test_remainders_have_the_sign_of_the_dividend(element):
     a, b = FORMATS[element].pairs()
-    found = elementwise(f"arith.remf %a, %b : {element}", [a, b], a.dtype)
-    for x, y, z in zip(a.astype(float), b.astype(float), found.astype(float), strict=True):
+    remainders = elementwise(f"arith.remf %a, %b : {element}", [a, b], a.dtype)
+    for x, y, z in zip(a.astype(float), b.astype(float), remainders.astype(float), strict=True):
         exact = math.fmod(x, y) if math.isfinite(x) and y else math.nan
         assert same(z, exact), (x, y)
 
@@ -265,17 +265,17 @@ def test_remainders_have_the_sign_of_the_dividend(element):
 def test_integer_powers():
     a = np.array([2.0, -1.5, 0.0, 3.0], np.float32)
     b = np.array([10, -3, 0, -1], np.int32)
-    found = elementwise("math.fpowi %a, %b : f32, i32", [a, b], np.float32)
+    powers = elementwise("math.fpowi %a, %b : f32, i32", [a, b], np.float32)
     exact = [float(np.float32(x**y)) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
-    assert found.tolist() == exact
+    assert powers.tolist() == exact
 
 
 def test_clamps():
     a = np.array([-1.0, 0.5, 2.0, math.nan], np.float32)
     low, high = np.zeros(4, np.float32), np.ones(4, np.float32)
-    found = elementwise("math.clampf %a to [%b, %c] : f32", [a, low, high], np.float32)
-    assert found.tolist()[:3] == [0.0, 0.5, 1.0]
-    assert math.isnan(found[3])
+    clamped = elementwise("math.clampf %a to [%b, %c] : f32", [a, low, high], np.float32)
+    assert clamped.tolist()[:3] == [0.0, 0.5, 1.0]
+    assert math.isnan(clamped[3])
 
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
@@ -288,15 +288,15 @@ def test_bits_of_integers(width):
         "ctpop": [b.count("1") for b in bits],
     }
     for name, counts in expected.items():
-        found = elementwise(f"math.{name} %a : i{width}", [values], values.dtype)
-        assert found.tolist() == counts
+        computed = elementwise(f"math.{name} %a : i{width}", [values], values.dtype)
+        assert computed.tolist() == counts
 
 
 def test_bits_of_one_bit():
     values = np.array([False, True])
     for name, expected in {"ctlz": [1, 0], "cttz": [1, 0], "ctpop": [0, 1]}.items():
-        found = elementwise(f"math.{name} %a : i1", [values], np.bool_)
-        assert found.tolist() == expected, name
+        computed = elementwise(f"math.{name} %a : i1", [values], np.bool_)
+        assert computed.tolist() == expected, name
 
 
 def test_bits_of_vectors():
@@ -327,15 +327,15 @@ def test_bits_of_vectors():
     ],
 )
 def test_limits_and_special_values(name, value, expected):
-    ((_, found),) = unary(f"math.{name}", "f32", [value])
-    assert same(found, expected)
+    ((_, computed),) = unary(f"math.{name}", "f32", [value])
+    assert same(computed, expected)
 
 
 def test_powers():
     a, b = np.array([2.0, 10.0, 0.0, 1.5], np.float32), np.array([0.5, -2.0, 0.0, 3.0], np.float32)
-    found = elementwise("math.powf %a, %b : f32", [a, b], np.float32)
+    powers = elementwise("math.powf %a, %b : f32", [a, b], np.float32)
     exact = [float(np.float32(x**y)) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
-    assert found.tolist() == exact
+    assert powers.tolist() == exact
 
 
 @pytest.mark.parametrize(
@@ -351,21 +351,21 @@ def test_fast_powers_by_logarithms(line):
     # For these the exact powers are numbers, and the approximations are NaN.
     pairs += [(-2.0, 2.0), (0.0, 0.0), (1.0, math.inf), (math.inf, 0.0), (math.nan, 0.0)]
     a, b = np.array(pairs, np.float32).T.copy()
-    found = elementwise(line, [a, b], np.float32)
+    powers = elementwise(line, [a, b], np.float32)
     expected = [2**0.5, 0.01, 0.0, math.inf, 0.0, 0.0, *[math.nan] * 5]
-    assert all(map(same, found.tolist(), np.array(expected, np.float32).tolist()))
+    assert all(map(same, powers.tolist(), np.array(expected, np.float32).tolist()))
 
 
 def test_powers_of_f64_are_never_by_logarithms():
     a, b = np.array([-2.0, 0.0, 10.0]), np.array([2.0, 0.0, -2.0])
-    found = elementwise("math.powf %a, %b fastmath<afn> : f64", [a, b], np.float64)
-    assert found.tolist() == [4.0, 1.0, 0.01]
+    powers = elementwise("math.powf %a, %b fastmath<afn> : f64", [a, b], np.float64)
+    assert powers.tolist() == [4.0, 1.0, 0.01]
 
 
 def test_absolute_values_of_integers():
     values = np.array([0, 1, -1, 2**31 - 1, -(2**31), -5], np.int32)
-    found = elementwise("math.absi %a : i32", [values], np.uint32)
-    assert found.tolist() == [0, 1, 1, 2**31 - 1, 2**31, 5]
+    absolute = elementwise("math.absi %a : i32", [values], np.uint32)
+    assert absolute.tolist() == [0, 1, 1, 2**31 - 1, 2**31, 5]
 
 
 @pytest.mark.parametrize(

@@ -60,10 +60,10 @@ def numbers(element):
         tiny, most = 2.0**other.smallest, (2 - step / 2) * 2.0**other.largest
         values += [s * x for s in (1, -1) for x in (*ties, most, most * (1 - 2.0**-30))]
         values += [tiny * step * x for x in (0.25, 0.5, 0.75, 1.5)]
-    return narrowed(values, element)
+    return array_of(values, element)
 
 
-def narrowed(values, element):
+def array_of(values, element):
     with np.errstate(over="ignore"):
         return np.array(values).astype(FORMATS[element].dtype)
 
@@ -75,22 +75,22 @@ def narrowed(values, element):
 @pytest.mark.parametrize("name", ["arith.truncf", "llvm.fptrunc"])
 def test_narrowing_rounds_once_to_even(name, source, target):
     values = numbers(source)
-    found = cast(name, values, source, target, FORMATS[target].dtype)
-    for value, result in zip(values.tolist(), found, strict=True):
+    narrowed = cast(name, values, source, target, FORMATS[target].dtype)
+    for value, result in zip(values.tolist(), narrowed, strict=True):
         assert same(float(result), FORMATS[target].round(value)), value.hex()
 
 
 @given(st.floats(allow_nan=False), st.sampled_from(["f16", "bf16", "f32"]))
 def test_any_f64_is_narrowed_to_the_nearest(value, target):
-    found = cast("arith.truncf", np.array([value]), "f64", target, FORMATS[target].dtype)
-    assert same(float(found[0]), FORMATS[target].round(value))
+    narrowed = cast("arith.truncf", np.array([value]), "f64", target, FORMATS[target].dtype)
+    assert same(float(narrowed[0]), FORMATS[target].round(value))
 
 
 @pytest.mark.parametrize("target", ["f16", "bf16"])
 def test_nan_is_narrowed_to_0x7fff(target):
     nans = np.array([0x7FC00000, 0xFFC00001, 0x7F800001, 0xFFFFFFFF], np.uint32).view(np.float32)
-    found = elementwise(f"arith.truncf %a : f32 to {target}", [nans], FORMATS[target].dtype)
-    assert found.view(np.uint16).tolist() == [0x7FFF] * 4
+    narrowed = elementwise(f"arith.truncf %a : f32 to {target}", [nans], FORMATS[target].dtype)
+    assert narrowed.view(np.uint16).tolist() == [0x7FFF] * 4
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_nan_is_narrowed_to_0x7fff(target):
 @pytest.mark.parametrize("name", ["arith.extf", "llvm.fpext"])
 def test_widening_is_exact(name, source, target):
     values = numbers(source)
-    found = cast(name, values, source, target, FORMATS[target].dtype)
-    for value, result in zip(values.astype(float).tolist(), found, strict=True):
+    widened = cast(name, values, source, target, FORMATS[target].dtype)
+    for value, result in zip(values.astype(float).tolist(), widened, strict=True):
         assert same(result, value)
 
 
@@ -115,8 +115,8 @@ def test_integers_become_the_nearest_float(dialect, target, width):
     values = sorted({*integers(width), *(x for x in more if 0 <= x < 1 << width)})
     array = np.array(values, WIDTHS[width])
     for name, plain in (("uitofp", True), ("sitofp", False)):
-        found = cast(f"{dialect}.{name}", array, f"i{width}", target, form.dtype)
-        for value, result in zip(values, found, strict=True):
+        floats = cast(f"{dialect}.{name}", array, f"i{width}", target, form.dtype)
+        for value, result in zip(values, floats, strict=True):
             exact = value if plain else as_signed(value, width)
             assert same(float(result), nearest(exact, form)), exact
 
@@ -129,8 +129,8 @@ def nearest(value, form):
     half = 1 << excess >> 1
     if excess and (rest > half or (rest == half and units & 1)):
         units += 1
-    found = units << excess
-    return math.copysign(found if found.bit_length() <= form.largest + 1 else math.inf, value)
+    rounded = units << excess
+    return math.copysign(rounded if rounded.bit_length() <= form.largest + 1 else math.inf, value)
 
 
 @pytest.mark.parametrize("source", FORMATS)
@@ -139,7 +139,7 @@ def nearest(value, form):
 def test_floats_are_truncated_to_integers(dialect, width, source):
     values = [x for x in numbers(source).astype(float).tolist() if math.isfinite(x)]
     values += [s * m * 2.0**e for s in (1, -1) for m in (1.0, 1.5, 1.75) for e in range(64)]
-    values = narrowed(values, source)
+    values = array_of(values, source)
     values = values[np.isfinite(values.astype(float))]
     for name, least, most in (
         ("fptoui", 0, (1 << width) - 1),
@@ -147,9 +147,9 @@ def test_floats_are_truncated_to_integers(dialect, width, source):
     ):
         fits = np.array([least <= int(x) <= most for x in values.astype(float).tolist()])
         inside = values[fits]
-        found = cast(f"{dialect}.{name}", inside, source, f"i{width}", WIDTHS[width])
+        truncated = cast(f"{dialect}.{name}", inside, source, f"i{width}", WIDTHS[width])
         expected = [int(x) % (1 << width) for x in inside.astype(float).tolist()]
-        assert found == expected
+        assert truncated == expected
 
 
 @pytest.mark.parametrize("name", ["arith.bitcast", "llvm.bitcast"])
@@ -166,6 +166,8 @@ def test_bitcast_keeps_the_bits(name, integer, real):
 
 def test_bf16_is_the_upper_half_of_f32():
     bits = np.arange(0, 1 << 16, 67, dtype=np.uint16)[:1000]
-    found = elementwise("arith.extf %a : bf16 to f32", [bits.view(ml_dtypes.bfloat16)], np.float32)
-    finite = ~np.isnan(found)
-    assert (found.view(np.uint32) >> 16 == bits)[finite].all()
+    widened = elementwise(
+        "arith.extf %a : bf16 to f32", [bits.view(ml_dtypes.bfloat16)], np.float32
+    )
+    finite = ~np.isnan(widened)
+    assert (widened.view(np.uint32) >> 16 == bits)[finite].all()

@@ -19,27 +19,27 @@ TABLE = {
 }
 
 
-def permuted(mode, low, high, selector):
+def permute(mode, low, high, selector):
     """One result, in plain Python."""
     pool = low.to_bytes(4, "little") + high.to_bytes(4, "little")
     if mode != "default":
         order = TABLE[mode].split()[selector & 3]
         return int.from_bytes(bytes(pool[int(b)] for b in order), "big")
-    found = 0
+    word = 0
     for i in range(4):
         nibble = selector >> 4 * i & 15
         byte = pool[nibble & 7]
         if nibble & 8:
             byte = 0xFF if byte & 0x80 else 0
-        found |= byte << 8 * i
-    return found
+        word |= byte << 8 * i
+    return word
 
 
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=32))
 def test_default_mode(words):
     arrays = [np.array(column, np.uint32) for column in zip(*words, strict=True)]
-    found = elementwise("nvvm.prmt <default> %b, %a, %c : i32", arrays, np.uint32)
-    assert found.tolist() == [permuted("default", a, c, b) for a, b, c in words]
+    outputs = elementwise("nvvm.prmt <default> %b, %a, %c : i32", arrays, np.uint32)
+    assert outputs.tolist() == [permute("default", a, c, b) for a, b, c in words]
 
 
 @pytest.mark.parametrize("mode", TABLE)
@@ -48,9 +48,9 @@ def test_other_modes(mode):
     selector = np.arange(8, dtype=np.uint32) + 4 * np.arange(8, dtype=np.uint32)
     two = mode in ("f4e", "b4e")
     operands = "%b, %a, %c" if two else "%b, %a"
-    found = elementwise(f"nvvm.prmt <{mode}> {operands} : i32", [low, selector, high], np.uint32)
-    expected = [permuted(mode, 0x33221100, 0x77665544, int(s)) for s in selector]
-    assert found.tolist() == expected
+    outputs = elementwise(f"nvvm.prmt <{mode}> {operands} : i32", [low, selector, high], np.uint32)
+    expected = [permute(mode, 0x33221100, 0x77665544, int(s)) for s in selector]
+    assert outputs.tolist() == expected
 
 
 def test_uniform_selector():
@@ -62,4 +62,4 @@ def test_uniform_selector():
     %r = nvvm.prmt <default> %s, %a, %a : i32
     memref.store %r, %B[%tid] : memref<32xi32>"""
     run(body, words, out)
-    assert out.tolist() == [permuted("default", int(w), int(w), 0x3120) for w in words]
+    assert out.tolist() == [permute("default", int(w), int(w), 0x3120) for w in words]

@@ -7,7 +7,7 @@ from emulated import run, triple
 BLOCKS = [1, 5, 32, 33, 64, 100, 128, (4, 3, 5), 256]
 
 
-def computed(body, block=64):
+def thread_values(body, block=64):
     """Each thread's %r (i32)."""
     threads = int(np.prod(triple(block)))
     out = np.zeros(threads, np.int32)
@@ -42,7 +42,7 @@ def test_both_branches_of_an_if_yield(block):
       scf.yield %k : i32
     }"""
     threads = range(int(np.prod(triple(block))))
-    assert computed(body, block) == [t * t if t < 17 else 17 for t in threads]
+    assert thread_values(body, block) == [t * t if t < 17 else 17 for t in threads]
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
@@ -53,7 +53,7 @@ def test_loop_with_a_different_trip_count_in_each_thread(block):
       scf.yield %v : i32
     }"""
     threads = range(int(np.prod(triple(block))))
-    assert computed(body, block) == [t * (t - 1) // 2 for t in threads]
+    assert thread_values(body, block) == [t * (t - 1) // 2 for t in threads]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_trip_counts(bounds, trips):
       %v = arith.addi %s, %one : i32
       scf.yield %v : i32
     }}"""
-    assert computed(body) == [trips] * 64
+    assert thread_values(body) == [trips] * 64
 
 
 @pytest.mark.parametrize("word, trips", [("", 0), ("unsigned ", 5)])
@@ -85,7 +85,7 @@ def test_signed_and_unsigned_loops(word, trips):
       %v = arith.addi %s, %one : i32
       scf.yield %v : i32
     }}"""
-    assert computed(body) == [trips] * 64
+    assert thread_values(body) == [trips] * 64
 
 
 def test_loop_carried_values_are_passed_in_parallel():
@@ -98,7 +98,7 @@ def test_loop_carried_values_are_passed_in_parallel():
     while len(fibonacci) < 65:
         fibonacci.append((fibonacci[-1] + fibonacci[-2]) % 2**32)
     expected = [x - 2**32 if x >= 2**31 else x for x in fibonacci]
-    assert computed(body) == expected[:1] + [expected[t] for t in range(1, 64)]
+    assert thread_values(body) == expected[:1] + [expected[t] for t in range(1, 64)]
 
 
 def test_loop_that_swaps_its_values():
@@ -106,7 +106,7 @@ def test_loop_that_swaps_its_values():
     %p, %r = scf.for %i = %zero to %t step %one iter_args(%a = %zero, %b = %one) -> (i32, i32) : i32 {
       scf.yield %b, %a : i32, i32
     }"""
-    assert computed(body) == [1 - t % 2 for t in range(64)]
+    assert thread_values(body) == [1 - t % 2 for t in range(64)]
 
 
 def test_inner_bounds_depend_on_the_outer_iteration():
@@ -119,7 +119,7 @@ def test_inner_bounds_depend_on_the_outer_iteration():
       scf.yield %w : i32
     }"""
     expected = [sum(j for i in range(t) for j in range(i, t)) for t in range(40)]
-    assert computed(body, 40) == expected
+    assert thread_values(body, 40) == expected
 
 
 def test_while_counts_collatz_steps():
@@ -149,7 +149,7 @@ def test_while_counts_collatz_steps():
     def steps(x):
         return 0 if x == 1 else 1 + steps(3 * x + 1 if x % 2 else x // 2)
 
-    assert computed(body, 33) == [steps(t + 1) for t in range(33)]
+    assert thread_values(body, 33) == [steps(t + 1) for t in range(33)]
 
 
 def test_while_forwards_other_values_than_it_carries():
@@ -165,7 +165,7 @@ def test_while_forwards_other_values_than_it_carries():
       %most = arith.minui %root, %one : i32
       scf.yield %most : i32
     }"""
-    assert computed(body) == [0, *([1] * 63)]
+    assert thread_values(body) == [0, *([1] * 63)]
 
 
 def test_values_from_before_a_loop_are_kept():
@@ -181,7 +181,7 @@ def test_values_from_before_a_loop_are_kept():
       }
       scf.yield %v : i32
     }"""
-    assert computed(body) == [t * t for t in range(64)]
+    assert thread_values(body) == [t * t for t in range(64)]
 
 
 def test_uniform_value_of_one_branch_and_thread_values_of_the_other():
@@ -203,7 +203,7 @@ def test_uniform_value_of_one_branch_and_thread_values_of_the_other():
     }"""
     limit = "%odd_limit = arith.constant 10 : i32\n"
     expected = [100 if t % 2 else 0 if t < 10 else t for t in range(64)]
-    assert computed(limit + body) == expected
+    assert thread_values(limit + body) == expected
 
 
 def test_branches_yield_memrefs_and_vectors():

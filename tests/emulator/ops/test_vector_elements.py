@@ -64,8 +64,8 @@ def test_constant_slice_is_inserted_into_each_threads_vector():
 def test_shuffles_of_two_vectors(op):
     constant = "%k = arith.constant dense<[10.0, 11.0, 12.0, 13.0]> : vector<4xf32>"
     types = "vector<4xf32>, vector<4xf32>" if op == "vector.shuffle" else "vector<4xf32>"
-    found = rows(constant, f"%w = {op} %v, %k [3, 4, 0, 7] : {types}")
-    assert found.tolist() == [[r[3], 10, r[0], 13] for r in MATRIX.tolist()]
+    shuffled = rows(constant, f"%w = {op} %v, %k [3, 4, 0, 7] : {types}")
+    assert shuffled.tolist() == [[r[3], 10, r[0], 13] for r in MATRIX.tolist()]
 
 
 def test_shuffle_of_one_vector_and_poison():
@@ -76,15 +76,15 @@ def test_shuffle_of_one_vector_and_poison():
     assert rows(*lines).tolist() == MATRIX[:, ::-1].tolist()
 
 
-@pytest.mark.parametrize("taken, wrong", [("0", False), ("1", True)])
-def test_undefined_element_of_a_shuffle_is_poison(taken, wrong):
+@pytest.mark.parametrize("element, wrong", [("0", False), ("1", True)])
+def test_undefined_element_of_a_shuffle_is_poison(element, wrong):
     lines = f"""{LOAD}
     %s = llvm.shufflevector %v, %v [0, -1] : vector<4xf32>
-    %i = arith.constant {taken} : i32
+    %i = arith.constant {element} : i32
     %r = llvm.extractelement %s[%i : i32] : vector<2xf32>
     %q = arith.addf %r, %r : f32"""
-    found = faults(lines, MATRIX, block=THREADS)
-    assert [f.kind for f in found] == ([ViolationKind.POISON] if wrong else [])
+    violations = faults(lines, MATRIX, block=THREADS)
+    assert [f.kind for f in violations] == ([ViolationKind.POISON] if wrong else [])
 
 
 def test_to_elements_and_from_elements():
@@ -123,24 +123,24 @@ def test_bitcast_of_i1_is_refused():
 @pytest.mark.parametrize("dialect", ["llvm", "vector"])
 def test_vector_is_built_from_elements(undefined, dialect):
     lines = [f"%n0 = {undefined} : vector<4xf32>"]
-    for i, at in enumerate((2, 0, 3, 1)):
+    for i, position in enumerate((2, 0, 3, 1)):
         lines.append(f"%e{i} = vector.extract %v[{i}] : f32 from vector<4xf32>")
         if dialect == "llvm":
-            lines.append(f"%i{i} = arith.constant {at} : i32")
+            lines.append(f"%i{i} = arith.constant {position} : i32")
             insert = f"llvm.insertelement %e{i}, %n{i}[%i{i} : i32] : vector<4xf32>"
         else:
-            insert = f"vector.insert %e{i}, %n{i} [{at}] : f32 into vector<4xf32>"
+            insert = f"vector.insert %e{i}, %n{i} [{position}] : f32 into vector<4xf32>"
         lines.append(f"%{'w' if i == 3 else f'n{i + 1}'} = {insert}")
     assert rows(*lines).tolist() == MATRIX[:, [1, 3, 0, 2]].tolist()
 
 
 @pytest.mark.parametrize("dialect", ["llvm", "vector"])
-@pytest.mark.parametrize("at", [0, 1])
-def test_element_that_is_not_inserted_is_poison(dialect, at):
+@pytest.mark.parametrize("position", [0, 1])
+def test_element_that_is_not_inserted_is_poison(dialect, position):
     take = {
-        "llvm": f"%i = arith.constant {at} : i32\n"
+        "llvm": f"%i = arith.constant {position} : i32\n"
         "    %r = llvm.extractelement %n[%i : i32] : vector<2xf32>",
-        "vector": f"%r = vector.extract %n[{at}] : f32 from vector<2xf32>",
+        "vector": f"%r = vector.extract %n[{position}] : f32 from vector<2xf32>",
     }[dialect]
     body = f"""
     %one = arith.constant 1.0 : f32
@@ -149,7 +149,7 @@ def test_element_that_is_not_inserted_is_poison(dialect, at):
     %n = llvm.insertelement %one, %u[%zero : i32] : vector<2xf32>
     {take}
     %s = arith.addf %r, %r : f32"""
-    assert [f.kind for f in faults(body)] == ([ViolationKind.POISON] if at else [])
+    assert [f.kind for f in faults(body)] == ([ViolationKind.POISON] if position else [])
 
 
 def test_use_of_a_vector_with_a_poison_element():
@@ -199,9 +199,9 @@ def test_position_out_of_range_is_poison(op, position):
     %i = arith.constant {position} : i32
     %k = arith.constant -1.0 : f32
     {take}"""
-    found = only_fault(body, MATRIX, block=THREADS)
-    assert found.kind is ViolationKind.POISON
-    assert found.message == f"takes element {position} of a vector of 4 elements"
+    fault = only_fault(body, MATRIX, block=THREADS)
+    assert fault.kind is ViolationKind.POISON
+    assert fault.message == f"takes element {position} of a vector of 4 elements"
 
 
 def test_extraction_at_a_position_of_each_thread():
@@ -226,9 +226,9 @@ def test_extraction_out_of_range_is_poison():
     body = f"""{LOAD}
     %i = arith.addi %c2, %tid : index
     %e = vector.extract %v[%i] : f32 from vector<4xf32>"""
-    found = only_fault(body, MATRIX, block=THREADS)
-    assert found.kind is ViolationKind.POISON
-    assert found.message == "takes element 4 of a vector of 4 elements"
+    fault = only_fault(body, MATRIX, block=THREADS)
+    assert fault.kind is ViolationKind.POISON
+    assert fault.message == "takes element 4 of a vector of 4 elements"
 
 
 # Loads and stores of every type of fragments, in both memory spaces.
@@ -280,8 +280,8 @@ def test_vector_load_has_the_alignment_of_its_elements():
 def test_vector_load_out_of_bounds():
     body = """
     %w = vector.load %A[%tid, %c2] : memref<8x4xf32>, vector<4xf32>"""
-    found = only_fault(body, MATRIX.copy(), block=THREADS)
-    assert found.kind is ViolationKind.OUT_OF_BOUNDS
+    fault = only_fault(body, MATRIX.copy(), block=THREADS)
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
 
 
 def test_vectors_of_vectors_are_refused():

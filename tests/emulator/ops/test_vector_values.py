@@ -136,8 +136,8 @@ def test_select_for_each_thread(op, dtype):
     condition = np.array([True, False, False, True])
     a, b = (np.array(x).astype(dtype) for x in ([1, 1, 0, 0], [0, 1, 1, 0]))
     line = f'"{op}"(%a, %b, %c) : (i1, {name}, {name}) -> {name}'
-    found = elementwise(line, [condition, a, b], dtype)
-    assert found.tolist() == np.where(condition, a, b).tolist()
+    selected = elementwise(line, [condition, a, b], dtype)
+    assert selected.tolist() == np.where(condition, a, b).tolist()
 
 
 def test_select_of_whole_vectors():

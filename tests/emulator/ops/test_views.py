@@ -10,7 +10,7 @@ SOURCE = np.arange(120, dtype=np.int32).reshape(4, 5, 6)
 TYPE = "memref<4x5x6xi32>"
 
 
-def gathered(view, type_, shape):
+def gather(view, type_, shape):
     """The elements of %v, which one thread reads one by one."""
     out = np.zeros(shape, np.int32)
     body, indices = view, []
@@ -39,7 +39,7 @@ def gathered(view, type_, shape):
 def test_subview(shape, strides, expected):
     type_ = f"memref<2x3x2xi32, strided<{list(strides)}, offset: 46>>"
     view = f"%v = memref.subview %A[1, 2, 4] [2, 3, 2] [1, 1, 1] : {TYPE} to {type_}"
-    assert (gathered(view, type_, shape) == expected).all()
+    assert (gather(view, type_, shape) == expected).all()
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_dimensions_of_one_element_may_be_dropped(sizes, shape, strides):
     type_ = f"memref<{extents}i32, strided<{list(strides)}>>"
     view = f"%v = memref.subview %A[0, 0, 0] {list(sizes)} [1, 1, 1] : {TYPE} to {type_}"
     expected = SOURCE[tuple(slice(s) for s in sizes)].reshape(shape)
-    assert (gathered(view, type_, shape) == expected).all()
+    assert (gather(view, type_, shape) == expected).all()
 
 
 @given(st.data())
@@ -88,7 +88,7 @@ def test_random_subviews_of_subviews(data):
         view += f"\n{target} = memref.subview {name}{starts} {sizes} {steps} : {type_} to {new}"
         name, type_ = target, new
     read = view + f"\n%v = memref.cast {name} : {type_} to {type_}"
-    assert (gathered(read, type_, expected.shape) == expected).all()
+    assert (gather(read, type_, expected.shape) == expected).all()
 
 
 def test_starts_sizes_and_steps_known_at_run_time():
@@ -96,7 +96,7 @@ def test_starts_sizes_and_steps_known_at_run_time():
     view = f"""
     %v = memref.subview %A[%c1, %c2, 0] [%c2, 1, %c3] [%c2, 1, %c2]
         : {TYPE} to {type_}"""
-    assert (gathered(view, type_, (2, 3)) == SOURCE[1:4:2, 2, ::2]).all()
+    assert (gather(view, type_, (2, 3)) == SOURCE[1:4:2, 2, ::2]).all()
 
 
 def test_view_rebuilt_from_its_metadata():
@@ -108,7 +108,7 @@ def test_view_rebuilt_from_its_metadata():
         : memref<2x3xi32, strided<[30, 6], offset: 45>> -> memref<i32>, index, index, index, index, index
     %v = memref.reinterpret_cast %b to offset: [%o], sizes: [2, 3], strides: [%s#0, %s#1]
         : memref<i32> to {type_}"""
-    assert (gathered(view, type_, (2, 3)) == SOURCE[1:3, 2:5, 3]).all()
+    assert (gather(view, type_, (2, 3)) == SOURCE[1:3, 2:5, 3]).all()
 
 
 def test_reinterpret_cast_begins_at_the_base():
@@ -119,13 +119,13 @@ def test_reinterpret_cast_begins_at_the_base():
     %v = memref.reinterpret_cast %p to offset: [7], sizes: [3, 2], strides: [1, 10]
         : memref<2x3xi32, strided<[30, 6], offset: 45>> to {type_}"""
     expected = [[7 + i + 10 * j for j in range(2)] for i in range(3)]
-    assert gathered(view, type_, (3, 2)).tolist() == expected
+    assert gather(view, type_, (3, 2)).tolist() == expected
 
 
 def test_cast_changes_nothing():
     type_ = "memref<?x?x?xi32>"
     view = f"%v = memref.cast %A : {TYPE} to {type_}"
-    assert (gathered(view, type_, (4, 5, 6)) == SOURCE).all()
+    assert (gather(view, type_, (4, 5, 6)) == SOURCE).all()
 
 
 def test_extents_and_the_pointer_of_a_view():

@@ -158,17 +158,17 @@ def test_masks_that_fit(options):
 
 
 def test_mask_without_the_executing_thread():
-    (found,) = exchanging("0xFFFF")
-    assert found.kind is ViolationKind.DIVERGENT
+    (fault,) = exchanging("0xFFFF")
+    assert fault.kind is ViolationKind.DIVERGENT
     assert (
-        "is executed by thread 16, lane 16 of its warp, which its mask 0x0000ffff" in found.message
+        "is executed by thread 16, lane 16 of its warp, which its mask 0x0000ffff" in fault.message
     )
 
 
 def test_mask_with_threads_that_do_not_execute_it():
-    (found,) = exchanging("-1", few=16)
-    assert found.kind is ViolationKind.DIVERGENT
-    assert found.message == (
+    (fault,) = exchanging("-1", few=16)
+    assert fault.kind is ViolationKind.DIVERGENT
+    assert fault.message == (
         "names lane 16 in the mask 0xffffffff of thread 0, but thread 16 does not execute it with "
         "that mask"
     )
@@ -193,8 +193,8 @@ def test_two_branches_cannot_exchange_values():
     scf.if %some {{{lines}
     }} else {{{lines}
     }}"""
-    found = only_fault(body, VALUES[:32].copy(), np.ones(32, np.int32), block=32)
-    assert found.kind is ViolationKind.DIVERGENT
+    fault = only_fault(body, VALUES[:32].copy(), np.ones(32, np.int32), block=32)
+    assert fault.kind is ViolationKind.DIVERGENT
 
 
 def test_halves_of_a_warp_with_different_masks():
@@ -213,9 +213,9 @@ def test_halves_of_a_warp_with_different_masks():
 
 
 def test_value_of_a_lane_outside_the_mask():
-    (found,) = exchanging("0xFFFF", few=16, offset=16)
-    assert found.kind is ViolationKind.POISON
-    assert found.message == (
+    (fault,) = exchanging("0xFFFF", few=16, offset=16)
+    assert fault.kind is ViolationKind.POISON
+    assert fault.message == (
         "gives thread 0 the value of lane 16 of its warp, which does not take part"
     )
 

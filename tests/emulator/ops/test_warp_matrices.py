@@ -106,12 +106,12 @@ def test_ldmatrix(count, transposed):
     out = np.zeros((THREADS, count), np.int32)
     body = f"{ADDRESSES}{FILL}\n    gpu.barrier\n{ROW}\n    {loads(count, transposed)}"
     run(body, memory, rows, out, block=THREADS, symbols=SYMBOLS)
-    halves, found = (
+    halves, loaded = (
         memory.reshape(-1).view(np.uint16),
         out.view(np.uint16).reshape(THREADS, count, 2),
     )
     for thread, matrix, pair in places(rows, count, transposed):
-        assert found[thread, matrix].tolist() == [halves[at // 2] for at in pair]
+        assert loaded[thread, matrix].tolist() == [halves[offset // 2] for offset in pair]
 
 
 @each_count
@@ -131,7 +131,7 @@ def test_stmatrix(count, transposed):
     expected = np.full(BYTES // 2, 0xFFFF, np.uint16)
     halves = registers.view(np.uint16).reshape(THREADS, count, 2)
     for thread, matrix, pair in places(rows, count, transposed):
-        expected[[at // 2 for at in pair]] = halves[thread, matrix]
+        expected[[offset // 2 for offset in pair]] = halves[thread, matrix]
     assert memory.view(np.uint16).reshape(-1).tolist() == expected.tolist()
 
 
@@ -150,33 +150,33 @@ def test_correct_ldmatrix_has_no_faults():
 def test_row_that_is_not_aligned():
     rows = shuffled_rows(0)
     rows[3] += 8
-    (found,) = loading(rows=rows)
-    assert found.kind is ViolationKind.MISALIGNED
-    assert found.line.startswith("%r = nvvm.ldmatrix")
-    assert "reads 16 bytes at shared address" in found.message
-    assert "which is not a multiple of 16" in found.message
+    (fault,) = loading(rows=rows)
+    assert fault.kind is ViolationKind.MISALIGNED
+    assert fault.line.startswith("%r = nvvm.ldmatrix")
+    assert "reads 16 bytes at shared address" in fault.message
+    assert "which is not a multiple of 16" in fault.message
 
 
 def test_addresses_of_unused_lanes_are_ignored():
     rows = shuffled_rows(0)
     rows[16:32] = rows[48:] = -5
     assert loading(rows=rows, count=2) == []
-    (found,) = loading(rows=rows, count=4)
-    assert found.kind is ViolationKind.MISALIGNED
+    (fault,) = loading(rows=rows, count=4)
+    assert fault.kind is ViolationKind.MISALIGNED
 
 
 def test_row_out_of_bounds_names_its_thread():
     rows = shuffled_rows(0)
     rows[37] = BYTES
-    (found,) = loading(rows=rows)
-    assert found.kind is ViolationKind.OUT_OF_BOUNDS
-    assert found.message.startswith("thread 37 reads 16 bytes at shared address")
+    (fault,) = loading(rows=rows)
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
+    assert fault.message.startswith("thread 37 reads 16 bytes at shared address")
 
 
 def test_missing_barrier_before_ldmatrix():
-    (found,) = loading(before="")
-    assert found.kind is ViolationKind.RACE
-    assert "gpu.barrier is missing" in found.message
+    (fault,) = loading(before="")
+    assert fault.kind is ViolationKind.RACE
+    assert "gpu.barrier is missing" in fault.message
 
 
 def test_warp_barrier_orders_rows_of_the_same_warp():
@@ -185,8 +185,8 @@ def test_warp_barrier_orders_rows_of_the_same_warp():
 
 
 def test_uninitialised_rows():
-    (found,) = loading(fill="")
-    assert found.kind is ViolationKind.UNINITIALISED
+    (fault,) = loading(fill="")
+    assert fault.kind is ViolationKind.UNINITIALISED
 
 
 def test_rows_of_a_copy_that_is_not_waited_for():
@@ -198,16 +198,16 @@ def test_rows_of_a_copy_that_is_not_waited_for():
     %from = llvm.inttoptr %sum : i64 to !llvm.ptr<1>
     nvvm.cp.async.shared.global %mine, %from, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
     nvvm.cp.async.commit.group"""
-    (found,) = loading(fill=fill)
-    assert found.kind is ViolationKind.COPY_IN_FLIGHT
+    (fault,) = loading(fill=fill)
+    assert fault.kind is ViolationKind.COPY_IN_FLIGHT
     assert loading(fill=fill, before="nvvm.cp.async.wait.group 0\n    gpu.barrier") == []
 
 
 def test_store_after_ldmatrix_without_a_barrier():
     later = loads(4, False) + "\n    llvm.store %v, %mine : vector<4xi32>, !llvm.ptr<3>"
-    (found,) = loading(later)
-    assert found.kind is ViolationKind.RACE
-    assert "may still be reading" in found.message
+    (fault,) = loading(later)
+    assert fault.kind is ViolationKind.RACE
+    assert "may still be reading" in fault.message
 
 
 def storing(rows, before="", after="", block=THREADS):
@@ -217,23 +217,23 @@ def storing(rows, before="", after="", block=THREADS):
 
 
 def test_stmatrix_and_a_load_without_a_barrier():
-    (found,) = storing(shuffled_rows(0), after=EMPTY)
-    assert found.kind is ViolationKind.RACE
+    (fault,) = storing(shuffled_rows(0), after=EMPTY)
+    assert fault.kind is ViolationKind.RACE
     assert storing(shuffled_rows(0), after=f"gpu.barrier{EMPTY}") == []
 
 
 def test_two_rows_of_stmatrix_at_one_address():
     rows = shuffled_rows(0)
     rows[5] = rows[40]
-    (found,) = storing(rows)
-    assert found.kind is ViolationKind.RACE
-    assert "several threads write" in found.message
+    (fault,) = storing(rows)
+    assert fault.kind is ViolationKind.RACE
+    assert "several threads write" in fault.message
 
 
 def test_stmatrix_that_is_not_aligned():
-    (found,) = storing(shuffled_rows(0) + 2)
-    assert found.kind is ViolationKind.MISALIGNED
-    assert "writes 16 bytes" in found.message
+    (fault,) = storing(shuffled_rows(0) + 2)
+    assert fault.kind is ViolationKind.MISALIGNED
+    assert "writes 16 bytes" in fault.message
 
 
 @pytest.mark.parametrize("name", ["ldmatrix", "stmatrix"])
@@ -247,15 +247,15 @@ def test_matrix_ops_by_some_threads_of_a_warp(name):
     {lines}
     }}"""
     arrays = np.zeros((THREADS, 4), np.int32), shuffled_rows(0), np.zeros((THREADS, 4), np.int32)
-    found = only_fault(body, *arrays, block=THREADS, symbols=SYMBOLS)
-    assert found.kind is ViolationKind.DIVERGENT
-    assert "is executed by threads 0 to 7, a part of a warp" in found.message
+    fault = only_fault(body, *arrays, block=THREADS, symbols=SYMBOLS)
+    assert fault.kind is ViolationKind.DIVERGENT
+    assert "is executed by threads 0 to 7, a part of a warp" in fault.message
 
 
 def test_matrix_op_in_an_incomplete_warp():
-    (found,) = storing(shuffled_rows(0), block=48)
-    assert found.kind is ViolationKind.DIVERGENT
-    assert "is executed by a warp of 16 threads; it needs all 32" in found.message
+    (fault,) = storing(shuffled_rows(0), block=48)
+    assert fault.kind is ViolationKind.DIVERGENT
+    assert "is executed by a warp of 16 threads; it needs all 32" in fault.message
 
 
 def test_matrices_of_other_shapes_are_refused():

@@ -37,8 +37,8 @@ MIRROR = """
 """
 
 
-def mirrored(barrier):
-    """What each thread reads of the element that thread 255 - t wrote, with a barrier between."""
+def read_mirrored(barrier):
+    """The elements that threads t read after a barrier; thread 255 - t wrote each before it."""
     out = np.zeros(256, np.int32)
     run(SETUP + MIRROR + STORE + barrier + LOAD, out, block=256, symbols=SYMBOLS)
     return out.tolist()
@@ -54,8 +54,8 @@ def mirrored(barrier):
     ],
 )
 def test_barriers_of_the_whole_cta(barrier):
-    found = mirrored(f"\n    {barrier}\n")
-    assert found == list(range(255, -1, -1))
+    elements = read_mirrored(f"\n    {barrier}\n")
+    assert elements == list(range(255, -1, -1))
 
 
 def test_missing_barrier_is_a_race():
@@ -121,8 +121,8 @@ def test_partitions_reconverge_at_the_next_barrier(form):
 @pytest.mark.parametrize("form", PARTITIONS)
 def test_writes_after_an_arrival_are_not_ordered(form):
     body = partitions(form, produce="", signal=ARRIVE + PRODUCE)
-    found = faults(body, np.zeros(256, np.int32), block=256, symbols=SYMBOLS)
-    assert ViolationKind.RACE in {fault.kind for fault in found}
+    violations = faults(body, np.zeros(256, np.int32), block=256, symbols=SYMBOLS)
+    assert ViolationKind.RACE in {fault.kind for fault in violations}
 
 
 @pytest.mark.parametrize("form", PARTITIONS)
@@ -134,8 +134,8 @@ def test_thread_that_only_arrives_is_not_ordered_after_others(form):
       %o = memref.load %s[%p] : {SPACE}
       memref.store %o, %A[%tid] : memref<256xi32>"""
     body = partitions(form, produce="", signal=ARRIVE + peek, wait=early + SYNC, consume="")
-    found = faults(body, np.zeros(256, np.int32), block=256, symbols=SYMBOLS)
-    assert {fault.kind for fault in found} & {ViolationKind.RACE, ViolationKind.UNINITIALISED}
+    violations = faults(body, np.zeros(256, np.int32), block=256, symbols=SYMBOLS)
+    assert {fault.kind for fault in violations} & {ViolationKind.RACE, ViolationKind.UNINITIALISED}
 
 
 def test_warps_pass_their_own_barriers_repeatedly():
@@ -274,13 +274,13 @@ def test_illegal_thread_counts(count):
 
 def test_thread_counts_that_differ():
     side = "\n nvvm.barrier id = %one number_of_threads = "
-    found = faults(
+    violations = faults(
         SETUP + f"scf.if %first {{ {side} %n256\n }} else {{ {side} %n192\n }}",
         block=256,
         symbols=SYMBOLS,
     )
-    assert found[0].kind is ViolationKind.BARRIER
-    assert "arrives at barrier 1 for 192 threads, but others did for 256" in found[0].message
+    assert violations[0].kind is ViolationKind.BARRIER
+    assert "arrives at barrier 1 for 192 threads, but others did for 256" in violations[0].message
 
 
 def test_second_arrival_before_the_barrier_completes():

@@ -98,8 +98,8 @@ def test_an_atomic_that_releases_and_acquires_orders_clusters(arrival):
     ],
 )
 def test_an_arrival_that_lacks_a_part_is_a_race(arrival):
-    found = faults_with(WRITE, arrival, SUM)
-    assert {(fault.kind, fault.line) for fault in found} == {
+    violations = faults_with(WRITE, arrival, SUM)
+    assert {(fault.kind, fault.line) for fault in violations} == {
         (ViolationKind.RACE, "%y = memref.load %A[%j] : memref<192xi32> // the read")
     }
 
@@ -117,8 +117,8 @@ def test_the_message_names_the_byte_the_write_and_what_is_missing():
 
 def test_an_ordinary_write_of_the_semaphore_ends_what_was_released():
     lost = "\n    scf.if %first {\n memref.store %one, %B[%c0] : memref<4xi32> // the store\n }"
-    found = faults_with(WRITE, arrive(), lost, SUM)
-    assert {fault.line for fault in found} == {
+    violations = faults_with(WRITE, arrive(), lost, SUM)
+    assert {fault.line for fault in violations} == {
         '%old = llvm.atomicrmw uinc_wrap %s, %limit syncscope("device") acq_rel : !llvm.ptr<1>, i32 '
         "// the atomic",
         "%y = memref.load %A[%j] : memref<192xi32> // the read",

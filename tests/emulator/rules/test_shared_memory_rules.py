@@ -109,8 +109,8 @@ def test_two_branches_race():
     }} else {{
       %v = memref.load %s[%c2] : {TYPE}
     }}"""
-    found = faults(SETUP + sides, block=33, symbols=OPTIONS["symbols"])
-    assert found
+    violations = faults(SETUP + sides, block=33, symbols=OPTIONS["symbols"])
+    assert violations
 
 
 def test_bytes_of_one_word_are_distinguished():
@@ -153,8 +153,8 @@ OVERWRITE = f"\n    memref.store %t32, %s[%tid] : {TYPE} // the write"
 def copies(*lines):
     """Return the faults of a kernel that copies, and the values that it read."""
     source, target = np.arange(100, 164, dtype=np.int32), np.zeros(64, np.int32)
-    found = faults(COPY_SETUP + "".join(lines), source, target, **OPTIONS)
-    return found, target.tolist()
+    violations = faults(COPY_SETUP + "".join(lines), source, target, **OPTIONS)
+    return violations, target.tolist()
 
 
 def test_copy_with_a_wait():
@@ -197,9 +197,9 @@ def test_copy_of_another_thread_is_read_without_a_barrier():
 
 
 def test_copy_over_reads_of_other_threads_without_a_barrier():
-    found, _ = copies(OVERWRITE, BARRIER, MIRROR, COPY, COMMIT, WAIT.format(0))
-    assert [fault.kind for fault in found] == [ViolationKind.RACE]
-    assert found[0].line.endswith("// copy")
+    violations, _ = copies(OVERWRITE, BARRIER, MIRROR, COPY, COMMIT, WAIT.format(0))
+    assert [fault.kind for fault in violations] == [ViolationKind.RACE]
+    assert violations[0].line.endswith("// copy")
 
 
 def test_wait_group_covers_the_oldest_groups():
@@ -266,6 +266,6 @@ def test_poison_of_one_branch_does_not_affect_the_other():
 )
 def test_poison_is_reported_by_every_op(line):
     body = f"%p = llvm.mlir.poison : f32\n{line} // here"
-    found = faults(body, np.zeros(32, np.float32))
-    assert {fault.kind for fault in found} == {ViolationKind.POISON}
-    assert found[0].line.endswith("// here")
+    violations = faults(body, np.zeros(32, np.float32))
+    assert {fault.kind for fault in violations} == {ViolationKind.POISON}
+    assert violations[0].line.endswith("// here")

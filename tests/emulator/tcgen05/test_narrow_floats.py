@@ -58,15 +58,15 @@ def test_padding_may_be_uninitialised(name, words):
     # M = N = 64, K = 32.
     instruction = (placed, placed, 4 << 24 | 8 << 17 | code << 10 | code << 7 | 1 << 4, False)
     kernel = mma_kernel("f8f6f4", [instruction], 64, 64)
-    found, registers = kernel.without(STORE_ALL, STORE_SOME.replace("WORDS", str(words))).run(
+    faults, registers = kernel.without(STORE_ALL, STORE_SOME.replace("WORDS", str(words))).run(
         operands.image
     )
-    assert found == []
+    assert faults == []
     assert (registers.view(np.float32) == 32).all()
-    found, _ = kernel.without(STORE_ALL, STORE_SOME.replace("WORDS", str(words - 1))).run(
+    faults, _ = kernel.without(STORE_ALL, STORE_SOME.replace("WORDS", str(words - 1))).run(
         operands.image
     )
-    assert {fault.kind for fault in found} == {ViolationKind.UNINITIALISED}
+    assert {fault.kind for fault in faults} == {ViolationKind.UNINITIALISED}
 
 
 def test_upper_halves_of_f16_accumulators_are_undefined():

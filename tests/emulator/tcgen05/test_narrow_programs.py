@@ -12,17 +12,17 @@ from mlir_smem.runtime import run_on_cpu
 
 @pytest.mark.parametrize("a, b", MIXES)
 def test_product_of_padded_types(a, b):
-    (a_numbers, a_held), (b_numbers, b_held) = drawn(a, M, 1), drawn(b, N, 2)
+    (a_numbers, a_array), (b_numbers, b_array) = drawn(a, M, 1), drawn(b, N, 2)
     compiled = mlir_smem.compile(kernel(a, b), arch="sm_100a", emit="nvvm")
-    inputs = {"A": a_held, "B": b_held.T}
-    found = run_on_cpu(compiled, "product", inputs, ["D"], (1,))["D"]
+    inputs = {"A": a_array, "B": b_array.T}
+    d = run_on_cpu(compiled, "product", inputs, ["D"], (1,))["D"]
     expected = a_numbers[:, FIRST : FIRST + 128] @ b_numbers[:, FIRST : FIRST + 128].T
-    assert (found == expected).all()
+    assert (d == expected).all()
 
 
 @pytest.mark.parametrize("a, b", MIXES[::3])
 def test_scaled_product_of_padded_types(a, b):
-    (a_numbers, a_held), (b_numbers, b_held) = drawn(a, M, 3), drawn(b, N, 4)
+    (a_numbers, a_array), (b_numbers, b_array) = drawn(a, M, 3), drawn(b, N, 4)
     random = np.random.default_rng(5)
     sa, sb = (2.0 ** random.integers(-2, 3, (rows, 4)) for rows in (M, N))
     factors = {
@@ -30,10 +30,10 @@ def test_scaled_product_of_padded_types(a, b):
         for name, scales in (("SA", sa), ("SB", sb))
     }
     compiled = mlir_smem.compile(kernel(a, b, scaled=True), arch="sm_100a", emit="nvvm")
-    inputs = {"A": a_held, "B": b_held.T, **factors}
-    found = run_on_cpu(compiled, "product", inputs, ["D"], (1,))["D"]
+    inputs = {"A": a_array, "B": b_array.T, **factors}
+    d = run_on_cpu(compiled, "product", inputs, ["D"], (1,))["D"]
     left, right = (
         numbers[:, FIRST : FIRST + 128] * np.repeat(scales, 32, axis=1)
         for numbers, scales in ((a_numbers, sa), (b_numbers, sb))
     )
-    assert (found == left @ right.T).all()
+    assert (d == left @ right.T).all()

@@ -24,19 +24,19 @@ def run(case, text, arch="sm_100a"):
     return run_on_cpu(compiled, "product", case.inputs(), ["D"], (case.blocks,))["D"]
 
 
-def cut(case, name, dim, start, extent):
+def with_subtile(case, name, dim, start, extent):
     """The kernel with tile `name` replaced by a subtile of a tile of `extent` elements along `dim`.
 
     Its offset is `start`; the compiler knows that it is a multiple of `start`.
     """
     (type_,) = re.findall(rf'%{name.lower()} = "smem.alloc"\(\) : \(\) -> (.*)', case.text)
     shape = [int(x) for x in re.findall(r"(\d+)x", type_)]
-    kept = re.search(r"x([^0-9x]\w+)>", type_)[1]
+    element = re.search(r"x([^0-9x]\w+)>", type_)[1]
     whole = list(shape)
     whole[dim] = extent
     offsets = ["-9223372036854775808" if i == dim else "0" for i in range(2)]
     layout = K_MAJOR.get(name, "#smem.auto")
-    large = f"!smem.tile<tensor<{whole[0]}x{whole[1]}x{kept}>, {layout}>"
+    large = f"!smem.tile<tensor<{whole[0]}x{whole[1]}x{element}>, {layout}>"
     return case.text.replace(
         f'%{name.lower()} = "smem.alloc"() : () -> {type_}',
         f"""%whole = "smem.alloc"() : () -> {large}
@@ -52,18 +52,18 @@ def cut(case, name, dim, start, extent):
 
 def mma_of(case):
     """Return the line of the mma, the lines behind it, and its operands, attributes and types."""
-    found = re.search(
+    match = re.search(
         r'%once = "smem\.mma_scaled"\((.*)\) (\{.*\}) : \((.*)\) -> !flying', case.text
     )
-    rest = case.text[found.end() : case.text.index("gpu.return")]
-    return found[0], rest, found.groups()
+    rest = case.text[match.end() : case.text.index("gpu.return")]
+    return match[0], rest, match.groups()
 
 
 @pytest.mark.parametrize("name, dim", [("A", 0), ("A", 1), ("B", 0), ("B", 1)])
 @pytest.mark.parametrize("start", [32, 64, 4])
 def test_subtile_that_cuts_atoms(name, dim, start):
     along_k = dim == (1 if name == "A" else 0)
-    text = cut(MX, name, dim, 32 if along_k and start == 4 else start, 512)
+    text = with_subtile(MX, name, dim, 32 if along_k and start == 4 else start, 512)
     assert np.array_equal(run(MX, text), MX.expected_result())
 
 
@@ -72,7 +72,7 @@ def test_subtile_that_cuts_atoms(name, dim, start):
     [("A", 0, 8, 256, 8), ("B", 1, 8, 64, 8), ("A", 1, 128, 1024, 12)],
 )
 def test_subtile_of_rows_of_48_bytes(name, dim, start, extent, count):
-    text = cut(LONG, name, dim, start, extent)
+    text = with_subtile(LONG, name, dim, start, extent)
     emitted = mlir_smem.compile(text, arch="sm_103a", emit="nvvm").located
     assert emitted.count("tcgen05.mma.block_scale") == count
     assert np.array_equal(run(LONG, text, "sm_103a"), LONG.expected_result())
@@ -80,7 +80,7 @@ def test_subtile_of_rows_of_48_bytes(name, dim, start, extent, count):
 
 @pytest.mark.parametrize("name, dim, start, extent", [("SA", 1, 4, 16), ("SB", 0, 128, 384)])
 def test_subtile_of_the_scale_factors(name, dim, start, extent):
-    assert np.array_equal(run(MX, cut(MX, name, dim, start, extent)), MX.expected_result())
+    assert np.array_equal(run(MX, with_subtile(MX, name, dim, start, extent)), MX.expected_result())
 
 
 @pytest.mark.parametrize("case, arch", [(MX, "sm_100a"), (LONG, "sm_103a"), (PAIR, "sm_100a")])

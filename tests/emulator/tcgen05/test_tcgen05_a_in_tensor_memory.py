@@ -63,8 +63,8 @@ def build(mix=("f16", "f16"), m=64, lane=0, a_lane=None, m_major=False, column=N
 )
 def test_a_in_tensor_memory_is_multiplied_exactly(mix, m, lane):
     kernel, image, expected = build(mix, m, lane)
-    found, registers = kernel.run(image)
-    assert found == []
+    faults, registers = kernel.run(image)
+    assert faults == []
     dtype = np.int32 if mix[0] == "s8" else np.float32
     assert (matrix_of(registers.view(dtype), m, N) == expected).all()
 
@@ -80,20 +80,20 @@ def test_a_in_tensor_memory_is_multiplied_exactly(mix, m, lane):
 )
 def test_mma_needs_stores_of_a_to_be_waited_for_and_fenced(line, message):
     kernel, image, _ = build()
-    found, _ = kernel.without(line).run(image)
-    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
-    assert found[0].message.startswith("reads lanes 0 to 111 of columns 496 to 503")
-    assert message in found[0].message
+    faults, _ = kernel.without(line).run(image)
+    assert {fault.kind for fault in faults} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
+    assert faults[0].message.startswith("reads lanes 0 to 111 of columns 496 to 503")
+    assert message in faults[0].message
 
 
 def test_a_is_stored_again_before_the_mma_completes():
     kernel, image, _ = build()
     again = f"{store('again', 'v0', 0, N, '16x256b', 4)}\n{WAIT_STORE}"
     early = kernel.without("%state =", f"{again}\n%state =")
-    found, _ = early.run(image)
-    assert [fault.kind for fault in found] == [ViolationKind.OVERWRITTEN]
-    assert "which the tcgen05.mma at " in found[0].message
-    assert "a wait for the mbarrier of its tcgen05.commit is missing" in found[0].message
+    faults, _ = early.run(image)
+    assert [fault.kind for fault in faults] == [ViolationKind.OVERWRITTEN]
+    assert "which the tcgen05.mma at " in faults[0].message
+    assert "a wait for the mbarrier of its tcgen05.commit is missing" in faults[0].message
     # After the wait and its fence the store is allowed.
     assert kernel.without(AFTER, f"{AFTER}\n{again}", which=1).run(image)[0] == []
 
@@ -101,9 +101,9 @@ def test_a_is_stored_again_before_the_mma_completes():
 def test_a_is_freed_before_the_mma_completes():
     kernel, image, _ = build()
     alone = kernel.without("constant 129", "constant 128").without(COMMIT)
-    found, _ = alone.run(image)
-    assert "tcgen05.dealloc" in found[-1].line
-    assert {fault.kind for fault in found} == {
+    faults, _ = alone.run(image)
+    assert "tcgen05.dealloc" in faults[-1].line
+    assert {fault.kind for fault in faults} == {
         ViolationKind.TENSOR_MEMORY_IN_FLIGHT,
         ViolationKind.OVERWRITTEN,
     }
@@ -111,15 +111,15 @@ def test_a_is_freed_before_the_mma_completes():
 
 def test_a_is_uninitialised():
     kernel, image, _ = build(column=N + 8)
-    found, _ = kernel.run(image)
-    assert [fault.kind for fault in found] == [ViolationKind.UNINITIALISED]
+    faults, _ = kernel.run(image)
+    assert [fault.kind for fault in faults] == [ViolationKind.UNINITIALISED]
 
 
 def test_d_overlaps_a():
     kernel, image, _ = build(column=N - 4)
-    found, _ = kernel.without("%s0dc = arith.constant 16", "%s0dc = arith.constant 12").run(image)
-    assert [fault.kind for fault in found] == [ViolationKind.OVERWRITTEN]
-    assert found[0].message.startswith("writes lanes 0 to 111 of columns 480 to 495")
+    faults, _ = kernel.without("%s0dc = arith.constant 16", "%s0dc = arith.constant 12").run(image)
+    assert [fault.kind for fault in faults] == [ViolationKind.OVERWRITTEN]
+    assert faults[0].message.startswith("writes lanes 0 to 111 of columns 480 to 495")
 
 
 @pytest.mark.parametrize(
@@ -140,6 +140,6 @@ def test_d_overlaps_a():
 )
 def test_places_and_majorness_that_a_cannot_have(options, kind, message):
     kernel, image, _ = build(**options)
-    found, _ = kernel.run(image)
-    assert [fault.kind for fault in found] == [kind]
-    assert found[0].message.startswith(message)
+    faults, _ = kernel.run(image)
+    assert [fault.kind for fault in faults] == [kind]
+    assert faults[0].message.startswith(message)

@@ -49,8 +49,8 @@ KEEPS = Tcgen05Kernel(
 
 def test_rows_are_copied_to_all_quarters_of_the_lanes():
     image = np.random.default_rng(0).integers(0, 256, BYTES, np.uint8)
-    found, registers = KEEPS.run(image)
-    assert found == []
+    faults, registers = KEEPS.run(image)
+    assert faults == []
     for thread in range(128):
         row = thread % 32
         start = 1024 + row // 8 * SBO + row % 8 * 16
@@ -75,9 +75,9 @@ def test_load_before_the_copy_completes(line, message):
 
 
 def test_copy_without_a_commit():
-    found, _ = KEEPS.without("constant 129", "constant 128").without(COMMIT).run()
-    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
-    assert "tcgen05.commit, and a wait for its mbarrier, are missing before it" in found[0].message
+    faults, _ = KEEPS.without("constant 129", "constant 128").without(COMMIT).run()
+    assert {fault.kind for fault in faults} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
+    assert "tcgen05.commit, and a wait for its mbarrier, are missing before it" in faults[0].message
 
 
 def test_copy_of_bytes_that_were_written_without_a_proxy_fence():
@@ -100,7 +100,7 @@ def test_shared_memory_is_written_before_the_copy_completes():
     assert KEEPS.without(AFTER, f"{REFILL}\n{AFTER}").run()[0] == []
 
 
-def filled(*between):
+def after_stores(*between):
     """The kernel; its warps store to the cells, and execute lines, before the copy."""
     lines = ["%z = arith.constant dense<0> : vector<4xi32>", store("s", "z", 0, 4, "32x32b", 4)]
     return KEEPS.without(LEADER, "\n".join([*lines, *between, LEADER]), which=1)
@@ -108,17 +108,17 @@ def filled(*between):
 
 def test_copy_over_cells_that_warps_stored():
     wait = [WAIT_STORE, BEFORE, "gpu.barrier", AFTER]
-    assert filled(*wait).run()[0] == []
+    assert after_stores(*wait).run()[0] == []
     for line, message in (
         (WAIT_STORE, "tcgen05.wait::st is missing after it"),
         (BEFORE, "fence::before_thread_sync is missing"),
         ("gpu.barrier", "gpu.barrier is missing"),
         (AFTER, "fence::after_thread_sync is missing"),
     ):
-        found, _ = filled(*(each for each in wait if each != line)).run()
-        assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}, line
-        assert "nvvm.tcgen05.cp" in found[0].line
-        assert message in found[0].message
+        faults, _ = after_stores(*(step for step in wait if step != line)).run()
+        assert {fault.kind for fault in faults} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}, line
+        assert "nvvm.tcgen05.cp" in faults[0].line
+        assert message in faults[0].message
 
 
 def test_copy_over_cells_that_a_warp_still_loads():

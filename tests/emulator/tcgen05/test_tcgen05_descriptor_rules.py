@@ -46,8 +46,8 @@ def operands(draw):
 def test_both_rules_read_the_same_bytes(operand, rows):
     bits, name, size, major = operand
     mn_major = major == "mn"
-    found = matrix_bytes(decode_matrix(bits, mn_major, size), 8 * size, mn_major, rows)
-    assert (found == tcgen05_addresses(bits, name, major, rows)).all()
+    addresses = matrix_bytes(decode_matrix(bits, mn_major, size), 8 * size, mn_major, rows)
+    assert (addresses == tcgen05_addresses(bits, name, major, rows)).all()
 
 
 FORMS_OF_ELEMENTS = [
@@ -68,8 +68,8 @@ def test_canonical_layouts_are_read_as_the_isa_defines_them(form, element_):
     rows, columns = layout.shape
     bits = Tcgen05Descriptor(0x400, lbo, sbo, swizzle=form.swizzle).encode()
     operand = decode_matrix(bits, mn_major, element_.bits // 8)
-    found = matrix_bytes(operand, element_.bits, mn_major, rows, columns * element_.bits // 8)
-    assert (found == 0x400 + layout.offsets()).all()
+    addresses = matrix_bytes(operand, element_.bits, mn_major, rows, columns * element_.bits // 8)
+    assert (addresses == 0x400 + layout.offsets()).all()
 
 
 @given(*[st.integers(0, 255)] * 2, st.integers(0, 7), st.booleans(), st.sampled_from([8, 24, 128]))
@@ -81,8 +81,8 @@ def test_both_rules_read_the_same_rows_of_48_bytes(first, second, unit, always, 
         start, lbo, 1024, swizzle=Swizzle.B128, absolute=crosses or always
     )
     bits = descriptor.encode()
-    found = matrix_bytes(decode_matrix(bits, False, 1, 48), 8, False, rows, 48)
-    assert (found == tcgen05_addresses(bits, "e2m1", "k", rows, 48)[:, ::2]).all()
+    addresses = matrix_bytes(decode_matrix(bits, False, 1, 48), 8, False, rows, 48)
+    assert (addresses == tcgen05_addresses(bits, "e2m1", "k", rows, 48)[:, ::2]).all()
 
 
 @pytest.mark.parametrize("order", TileOrder, ids=str)
@@ -91,16 +91,16 @@ def test_both_rules_read_the_same_rows_of_48_bytes(first, second, unit, always, 
 )
 def test_tiles_are_read_48_bytes_at_a_time_as_they_are_written(role, shape, order):
     operand = tile_of_atoms(element("e2m1"), shape, 1, Swizzle.B128, order)
-    found = chunked_mma_tiles(role.orient(operand), role, LAYOUT_KINDS["mxf4nvf4"])
-    offsets, at = operand.offsets(), 0
-    for mn, piece in enumerate(found.pieces):
+    tiles = chunked_mma_tiles(role.orient(operand), role, LAYOUT_KINDS["mxf4nvf4"])
+    offsets, row = operand.offsets(), 0
+    for mn, piece in enumerate(tiles.pieces):
         for k in range(shape[1] // 96):
-            bits = found.tile_descriptor(mn, k, 0x800).encode()
+            bits = tiles.tile_descriptor(mn, k, 0x800).encode()
             read = matrix_bytes(decode_matrix(bits, False, 1, 48), 8, False, piece, 48)
-            written = offsets[at : at + piece, 96 * k : 96 * (k + 1) : 2]
+            written = offsets[row : row + piece, 96 * k : 96 * (k + 1) : 2]
             assert (read == 0x800 + written).all()
-        at += piece
-    first, moved = found.tile_descriptor(0, 0, 0x800), found.descriptor(0x800, 1)
+        row += piece
+    first, moved = tiles.tile_descriptor(0, 0, 0x800), tiles.descriptor(0x800, 1)
     assert moved.encode() == first.encode() | 1 << 49
 
 
@@ -117,8 +117,8 @@ def test_tiles_are_read_48_bytes_at_a_time_as_they_are_written(role, shape, orde
 def test_encodings_of_triton_and_cutlass_of_rows_of_48_bytes(bits, chunks):
     first = [start + i for start, size in chunks for i in range(size)]
     for row in (0, 1, 13):
-        at = [byte + row // 8 * 1024 + row % 8 * 128 for byte in first]
-        swizzled = [byte ^ (byte >> 7 & 7) << 4 for byte in at]
+        linear = [byte + row // 8 * 1024 + row % 8 * 128 for byte in first]
+        swizzled = [byte ^ (byte >> 7 & 7) << 4 for byte in linear]
         assert (
             matrix_bytes(decode_matrix(bits, False, 1, 48), 8, False, 16, 48)[row].tolist()
             == swizzled
@@ -222,11 +222,11 @@ def test_encodings_of_triton_and_cutlass_of_scaled_instructions(bits, kind, bloc
     assert decode_scaled_instruction(bits, kind, block) == expected_instruction
 
 
-def checked(bits, kind, group):
+def decode_and_check(bits, kind, group):
     """Decode an instruction descriptor of one CTA or of a pair by the layouts' rules, and check it."""
-    found = InstructionDescriptor.decode(bits, LAYOUT_KINDS[kind])
-    found.check(group)
-    return found
+    descriptor = InstructionDescriptor.decode(bits, LAYOUT_KINDS[kind])
+    descriptor.check(group)
+    return descriptor
 
 
 fields = st.tuples(
@@ -251,26 +251,26 @@ def test_both_rules_decode_an_instruction_alike(chosen, any_bit, kind, group):
 def check_agree(bits, kind, group=1):
     """Check that both rules decode, or both refuse, an instruction of a kind without scale factors."""
     try:
-        found = decode_instruction(bits, kind, group)
+        decoded = decode_instruction(bits, kind, group)
     except UnknownInstruction:
         return
     except ValueError:
-        assert refuses(checked, bits, kind, group)
+        assert refuses(decode_and_check, bits, kind, group)
         return
-    check_same(found, checked(bits, kind, group))
+    check_same(decoded, decode_and_check(bits, kind, group))
 
 
-def check_same(found, expected):
+def check_same(decoded, expected):
     """Check that the two decoded instructions have the same fields."""
-    assert (found.m, found.n, found.accumulator) == (expected.m, expected.n, expected.d)
-    assert (found.a_mn_major, found.b_mn_major) == (expected.a_mn_major, expected.b_mn_major)
-    assert (found.a_sign < 0, found.b_sign < 0) == (expected.negate_a, expected.negate_b)
-    assert found.saturates == expected.saturate
-    for found_type, expected_type in ((found.a, expected.a), (found.b, expected.b)):
+    assert (decoded.m, decoded.n, decoded.accumulator) == (expected.m, expected.n, expected.d)
+    assert (decoded.a_mn_major, decoded.b_mn_major) == (expected.a_mn_major, expected.b_mn_major)
+    assert (decoded.a_sign < 0, decoded.b_sign < 0) == (expected.negate_a, expected.negate_b)
+    assert decoded.saturates == expected.saturate
+    for decoded_type, expected_type in ((decoded.a, expected.a), (decoded.b, expected.b)):
         # A byte holds two unpadded elements of 4 bits.
         name = expected_type.name.split("_")[0]
         name = "e2m1x2" if expected_type.name == "e2m1" else name
-        assert found_type == TCGEN05_MULTIPLICANDS[name]
+        assert decoded_type == TCGEN05_MULTIPLICANDS[name]
 
 
 #: An instruction of each kind; then the fields of all kinds, as first bit and width.
@@ -309,16 +309,19 @@ def test_both_rules_decode_each_field_alike(kind):
 @pytest.mark.parametrize("kind, block, bits", SCALED)
 def test_both_rules_decode_each_field_of_scaled_instructions_alike(kind, block, bits):
     known = 0
-    for other in variants(bits):
+    for variant in variants(bits):
         try:
-            found = decode_scaled_instruction(other, kind, block)
+            decoded = decode_scaled_instruction(variant, kind, block)
         except (ValueError, UnknownInstruction):
             continue
-        expected, known = checked(other, kind, 1), known + 1
-        check_same(found, expected)
-        assert (found.scales.factors, found.k_bytes) == (expected.scale, expected.k_bytes)
-        assert (found.scales.a_first, found.scales.b_first) == (expected.a_scale, expected.b_scale)
-        assert expected.encode() == other
+        expected, known = decode_and_check(variant, kind, 1), known + 1
+        check_same(decoded, expected)
+        assert (decoded.scales.factors, decoded.k_bytes) == (expected.scale, expected.k_bytes)
+        assert (decoded.scales.a_first, decoded.scales.b_first) == (
+            expected.a_scale,
+            expected.b_scale,
+        )
+        assert expected.encode() == variant
     assert known > 40
 
 
@@ -334,10 +337,10 @@ def test_both_rules_decode_each_field_of_scaled_instructions_alike(kind, block, 
 def test_encodings_of_cutlass(bits, kind, expected):
     a, b, m, n, *rest = expected
     accumulator = "s32" if kind == "i8" else "f32"
-    found = InstructionDescriptorFields(
+    fields = InstructionDescriptorFields(
         m, n, MULTIPLICANDS[a], MULTIPLICANDS[b], accumulator, *rest
     )
-    assert decode_instruction(bits, kind, m // 128 or 1) == found
+    assert decode_instruction(bits, kind, m // 128 or 1) == fields
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ SIZES = [
 ]
 
 
-def multiplied(
+def multiply(
     mix,
     majors,
     size,
@@ -66,12 +66,13 @@ def multiplied(
     for k_block in range(k_blocks):
         a, b = (values(name, rng, (rows, k)) for name, rows in zip(names, (m, n), strict=True))
         placed = [
-            operands.place(*each) for each in zip((a, b), names, majors, swizzles, strict=True)
+            operands.place(*operand)
+            for operand in zip((a, b), names, majors, swizzles, strict=True)
         ]
         instructions.append((*placed, form.encode(), k_block > 0 or start is not None))
         expected += (-1) ** sum(negate) * (a @ b.T)
-    found, registers = mma_kernel(kind, instructions, m, n, lane, start).run(operands.image)
-    assert found == []
+    faults, registers = mma_kernel(kind, instructions, m, n, lane, start).run(operands.image)
+    assert faults == []
     if accumulator == "f16":
         # The upper halves of the registers are undefined.
         registers = np.ascontiguousarray(registers.view(np.float16)[:, ::2])
@@ -85,8 +86,8 @@ def multiplied(
 def test_types_and_majorness(mix, majors):
     size = SIZES[(MIXES.index(mix) + MAJORS.index(majors)) % len(SIZES)]
     k_blocks = 1 if size[2] == 256 else 2
-    found, expected = multiplied(mix, majors, size, k_blocks)
-    assert (found == expected).all()
+    d, expected = multiply(mix, majors, size, k_blocks)
+    assert (d == expected).all()
 
 
 @pytest.mark.parametrize("accumulator", ["f32", "f16"])
@@ -94,49 +95,47 @@ def test_types_and_majorness(mix, majors):
 @pytest.mark.parametrize("other", ["e4m3", "e5m2", "e2m1_p64", "e2m3_p32", "e3m2_p32"])
 def test_narrow_types_with_each_other_and_with_8_bits(narrow, other, accumulator):
     for i, mix in enumerate({(narrow, other), (other, narrow)}):
-        found, expected = multiplied(("f8f6f4", *mix), MAJORS[0], SIZES[i], accumulator=accumulator)
-        assert (found == expected).all()
+        d, expected = multiply(("f8f6f4", *mix), MAJORS[0], SIZES[i], accumulator=accumulator)
+        assert (d == expected).all()
 
 
 @pytest.mark.parametrize("mix", [MIXES[0], MIXES[3], MIXES[6]], ids="-".join)
 @pytest.mark.parametrize("start", [None, 0x3C00])
 def test_accumulators_of_16_bits(mix, start):
     size = SIZES[1]
-    found, expected = multiplied(mix, MAJORS[0], size, start=start, accumulator="f16")
+    d, expected = multiply(mix, MAJORS[0], size, start=start, accumulator="f16")
     # 0x3c00 is 1.
-    assert (found == expected - (0x3BFF if start else 0)).all()
+    assert (d == expected - (0x3BFF if start else 0)).all()
 
 
 @pytest.mark.parametrize("size", SIZES[:3], ids=str)
 @pytest.mark.parametrize("majors", MAJORS, ids="-".join)
 def test_every_swizzle_of_a_type(majors, size):
-    found, expected = multiplied(MIXES[0], majors, size)
-    assert (found == expected).all()
+    d, expected = multiply(MIXES[0], majors, size)
+    assert (d == expected).all()
 
 
 @pytest.mark.parametrize("n", [8, 24, 40, 136, 200])
 def test_n_of_multiples_of_8(n):
-    found, expected = multiplied(MIXES[1], MAJORS[0], (128, 0, n, Swizzle.B32, Swizzle.B32))
-    assert (found == expected).all()
+    d, expected = multiply(MIXES[1], MAJORS[0], (128, 0, n, Swizzle.B32, Swizzle.B32))
+    assert (d == expected).all()
 
 
 @pytest.mark.parametrize("negate", [(True, False), (False, True), (True, True)])
 @pytest.mark.parametrize("mix", [MIXES[0], MIXES[2], MIXES[4]], ids="-".join)
 def test_a_or_b_negated(mix, negate):
-    found, expected = multiplied(mix, MAJORS[0], SIZES[0], negate=negate)
-    assert (found == expected).all()
+    d, expected = multiply(mix, MAJORS[0], SIZES[0], negate=negate)
+    assert (d == expected).all()
 
 
 @pytest.mark.parametrize("saturate", [False, True])
 def test_integer_sums_wrap_around_or_saturate(saturate):
     limits = np.iinfo(np.int32)
     mix, start = ("i8", "s8", "s8"), limits.max - 20
-    found, expected = multiplied(
-        mix, MAJORS[0], SIZES[0], saturate=saturate, k_blocks=1, start=start
-    )
+    d, expected = multiply(mix, MAJORS[0], SIZES[0], saturate=saturate, k_blocks=1, start=start)
     assert expected.max() > limits.max
     assert (
-        found == (expected.clip(limits.min, limits.max) if saturate else expected.astype("i4"))
+        d == (expected.clip(limits.min, limits.max) if saturate else expected.astype("i4"))
     ).all()
 
 

@@ -21,9 +21,9 @@ def of_odd(name, one, other, type_="i32"):
 
 def only_fault(kernel):
     """The only fault of a kernel."""
-    found, _ = kernel.run()
-    assert len(found) == 1, found
-    return found[0]
+    faults, _ = kernel.run()
+    assert len(faults) == 1, faults
+    return faults[0]
 
 
 def test_both_ctas_allocate_and_free():
@@ -33,8 +33,8 @@ def test_both_ctas_allocate_and_free():
 
 @pytest.mark.parametrize("which", [PAIR_ALLOC, PERMIT, PAIR_DEALLOC])
 def test_op_of_a_pair_that_one_cta_does_not_execute(which):
-    found, _ = NOTHING.without(which, f"scf.if %even {{ {which} }}").run()
-    fault = next(fault for fault in found if fault.kind is ViolationKind.DEADLOCK)
+    faults, _ = NOTHING.without(which, f"scf.if %even {{ {which} }}").run()
+    fault = next(fault for fault in faults if fault.kind is ViolationKind.DEADLOCK)
     name = which.split(" ")[0]
     assert f"for CTA 1 of the cluster, which must execute {name} with it" in fault.message
 
@@ -66,11 +66,11 @@ def test_ctas_of_a_pair_allocate_differently(which, old, new, message):
 
 
 def test_allocation_of_a_pair_that_is_not_freed():
-    found, _ = NOTHING.without(PAIR_DEALLOC).run()
-    assert [(fault.kind, fault.line) for fault in found] == [
+    faults, _ = NOTHING.without(PAIR_DEALLOC).run()
+    assert [(fault.kind, fault.line) for fault in faults] == [
         (ViolationKind.TENSOR_MEMORY, "gpu.return")
     ]
-    assert "the last thread of CTA 0 of the cluster returns" in found[0].message
+    assert "the last thread of CTA 0 of the cluster returns" in faults[0].message
 
 
 #: Warp 1 of both CTAs allocates tensor memory and frees it.
@@ -102,10 +102,10 @@ def test_cta_without_a_pair():
         "has cta_group::2, but CTA 0 of a cluster of 1 has no peer CTA; expected a cluster of an "
         "even number of CTAs"
     )
-    found, _ = (
+    faults, _ = (
         replace(NOTHING, ctas=3).without("%peer_bar = nvvm.mapa %pair_bar, %peer", "//").run()
     )
-    assert "but CTA 2 of a cluster of 3 has no peer CTA" in found[0].message
+    assert "but CTA 2 of a cluster of 3 has no peer CTA" in faults[0].message
 
 
 def test_groups_are_not_mixed():
@@ -141,14 +141,14 @@ def test_each_cta_commits_to_both():
 def test_commit_to_another_cta():
     far = "%far = nvvm.mapa %bar, %peer : !llvm.ptr<3> -> !llvm.ptr<7>\n"
     group = "{group = #nvvm.cta_group<cta_2>}"
-    own = COMMIT.replace("%bar", f"%bar {group}")
-    there = own.replace("%bar", "%far").replace("ptr<3>", "ptr<7>")
-    assert PAIR.without(COMMIT_BOTH, f"{far}{own}\n{there}").run()[0] == []
+    local_commit = COMMIT.replace("%bar", f"%bar {group}")
+    remote_commit = local_commit.replace("%bar", "%far").replace("ptr<3>", "ptr<7>")
+    assert PAIR.without(COMMIT_BOTH, f"{far}{local_commit}\n{remote_commit}").run()[0] == []
 
 
 def test_commit_to_a_cta_outside_the_cluster():
-    found, _ = PAIR.without("%three = arith.constant 3", "%three = arith.constant 5").run()
-    assert (found[-1].kind, found[-1].message) == (
+    faults, _ = PAIR.without("%three = arith.constant 3", "%three = arith.constant 5").run()
+    assert (faults[-1].kind, faults[-1].message) == (
         ViolationKind.OUT_OF_BOUNDS,
         "names CTA 2 of a cluster of 2",
     )

@@ -19,8 +19,8 @@ MIXES = [
 @pytest.mark.parametrize("mix", MIXES, ids="-".join)
 def test_pair_mma_of_each_type(mix, m, n):
     instructions, image, matrices = pair_operands(mix, m, n, k_blocks=1 if n == 256 else 2)
-    found, registers = pair_kernel(instructions, m, n, mix[0]).run(image)
-    assert found == []
+    faults, registers = pair_kernel(instructions, m, n, mix[0]).run(image)
+    assert faults == []
     dtype = np.int32 if mix[0] == "i8" else np.float32
     assert (pair_matrix(registers.view(dtype), m, n) == sum_of_products(matrices)).all()
 
@@ -28,8 +28,8 @@ def test_pair_mma_of_each_type(mix, m, n):
 @pytest.mark.parametrize("majors", [("mn", "k"), ("k", "mn"), ("mn", "mn")], ids="-".join)
 def test_mn_major_operands(majors):
     instructions, image, matrices = pair_operands(MIXES[0], 256, 64, majors=majors)
-    found, registers = pair_kernel(instructions, 256, 64).run(image)
-    assert found == []
+    faults, registers = pair_kernel(instructions, 256, 64).run(image)
+    assert faults == []
     assert (pair_matrix(registers.view(np.float32), 256, 64) == sum_of_products(matrices)).all()
 
 
@@ -65,8 +65,8 @@ def with_a_in_tensor_memory(m, n, rows):
 def test_a_in_tensor_memory():
     a = np.random.default_rng(1).integers(-4, 5, (256, 16))
     kernel, image, b = with_a_in_tensor_memory(256, 16, np.split(a, 2))
-    found, registers = kernel.run(image)
-    assert found == []
+    faults, registers = kernel.run(image)
+    assert faults == []
     assert (pair_matrix(registers.view(np.float32), 256, 16) == a @ b.T).all()
 
 
@@ -74,9 +74,9 @@ def test_each_half_of_the_columns_uses_the_copy_of_a_in_its_lanes():
     # With M = 128 each CTA holds two copies of its rows of A. Different copies show in D.
     rows = np.random.default_rng(1).integers(-4, 5, (2, 128, 16))
     kernel, image, b = with_a_in_tensor_memory(128, 32, rows)
-    found, registers = kernel.run(image)
-    assert found == []
-    of_copies = [rows[:, at : at + 64].reshape(128, 16) for at in (0, 64)]
+    faults, registers = kernel.run(image)
+    assert faults == []
+    of_copies = [rows[:, lane : lane + 64].reshape(128, 16) for lane in (0, 64)]
     expected = [a @ half.T for a, half in zip(of_copies, np.split(b, 2), strict=True)]
     assert (pair_matrix(registers.view(np.float32), 128, 32) == np.concatenate(expected, 1)).all()
 
@@ -84,8 +84,8 @@ def test_each_half_of_the_columns_uses_the_copy_of_a_in_its_lanes():
 def test_a_of_the_peer_cta_that_is_not_waited_for():
     rows = np.zeros((2, 128, 16))
     kernel, image, _ = with_a_in_tensor_memory(128, 32, rows)
-    found, _ = kernel.without(WAIT_STORE, f"scf.if %even {{ {WAIT_STORE} }}").run(image)
-    assert found[0].message.startswith(
+    faults, _ = kernel.without(WAIT_STORE, f"scf.if %even {{ {WAIT_STORE} }}").run(image)
+    assert faults[0].message.startswith(
         "reads lanes 0 to 127 of columns 496 to 503 of tensor memory of"
     )
-    assert " CTA 1 of the cluster, which the tcgen05.st of warp " in found[0].message
+    assert " CTA 1 of the cluster, which the tcgen05.st of warp " in faults[0].message

@@ -61,15 +61,15 @@ KEEPS = PairKernel(
 
 
 def test_correct_kernel_has_no_faults():
-    found, registers = KEEPS.run(IMAGE)
-    assert found == []
+    faults, registers = KEEPS.run(IMAGE)
+    assert faults == []
     for half in np.split(registers.view(np.float32), 2, 2):
         assert (pair_matrix(half, M, N) == EXPECTED).all()
 
 
 def test_all_pairs_of_a_cluster():
-    found, registers = replace(KEEPS, ctas=4).run(np.concatenate([IMAGE, IMAGE]))
-    assert found == []
+    faults, registers = replace(KEEPS, ctas=4).run(np.concatenate([IMAGE, IMAGE]))
+    assert faults == []
     for pair in np.split(registers[:, :, :REGISTERS].view(np.float32), 2):
         assert (pair_matrix(pair, M, N) == EXPECTED).all()
 
@@ -95,15 +95,17 @@ OF_PEER = "of tensor memory of CTA 1 of the cluster, which the tcgen05.ld of war
     ],
 )
 def test_missing_synchronisation(line, which, into, kind, message):
-    own = "%own32 = arith.shli %one, %rank : i32\n%own = arith.trunci %own32 : i32 to i16"
-    found, _ = KEEPS.without(line, into, which).without("%pair_bar =", f"{own}\n%pair_bar =").run()
-    fault = next(fault for fault in found if fault.kind.value == kind)
+    own_mask = "%own32 = arith.shli %one, %rank : i32\n%own = arith.trunci %own32 : i32 to i16"
+    faults, _ = (
+        KEEPS.without(line, into, which).without("%pair_bar =", f"{own_mask}\n%pair_bar =").run()
+    )
+    fault = next(fault for fault in faults if fault.kind.value == kind)
     assert message in fault.message
 
 
 def test_mma_overwrites_what_the_peer_cta_still_loads():
-    found, _ = KEEPS.without(pair_barrier("anew"), AFTER).run()
-    messages = [fault.message for fault in found if fault.kind is ViolationKind.OVERWRITTEN]
+    faults, _ = KEEPS.without(pair_barrier("anew"), AFTER).run()
+    messages = [fault.message for fault in faults if fault.kind is ViolationKind.OVERWRITTEN]
     assert len(messages) == 1
     assert OF_PEER in messages[0]
     assert BARRIER in messages[0]
@@ -115,32 +117,32 @@ ISSUED = pair_barrier("endover")
 
 def test_shared_memory_of_the_peer_cta_is_written_before_the_mma_completes():
     early = f"gpu.barrier\nscf.if %even {{}} else {{\n{PAIR_REFILL.replace('%j', '%e')}\n}}"
-    found, _ = KEEPS.without(ISSUED, f"{ISSUED}\n{early}").run()
-    assert [fault.kind for fault in found] == [ViolationKind.OVERWRITTEN]
-    assert ", which the tcgen05.mma at " in found[0].message
+    faults, _ = KEEPS.without(ISSUED, f"{ISSUED}\n{early}").run()
+    assert [fault.kind for fault in faults] == [ViolationKind.OVERWRITTEN]
+    assert ", which the tcgen05.mma at " in faults[0].message
 
 
 # A CTA that returns.
 
 
 def test_peer_cta_returns_before_the_mma_completes():
-    found, _ = with_early_return(KEEPS, ISSUED).run()
-    fault = next(fault for fault in found if fault.line == "gpu.return")
+    faults, _ = with_early_return(KEEPS, ISSUED).run()
+    fault = next(fault for fault in faults if fault.line == "gpu.return")
     assert fault.kind is ViolationKind.EXITED
     assert fault.message.startswith("the last thread of CTA 1 of the cluster returns, but what ")
     assert " does in its memory may still be under way" in fault.message
 
 
 def test_commit_to_a_cta_that_has_returned():
-    found, _ = with_early_return(KEEPS, ISSUED).run()
-    fault = next(fault for fault in found if "commit" in fault.line)
+    faults, _ = with_early_return(KEEPS, ISSUED).run()
+    fault = next(fault for fault in faults if "commit" in fault.line)
     assert fault.kind is ViolationKind.EXITED
     assert fault.message.startswith("reaches the memory of CTA 1 of the cluster, whose threads")
 
 
 def test_peer_cta_frees_d_before_the_mma_completes():
-    found, _ = with_early_return(KEEPS, ISSUED, f"scf.if %first {{ {PAIR_DEALLOC} }}").run()
-    fault = next(fault for fault in found if "dealloc" in fault.line)
+    faults, _ = with_early_return(KEEPS, ISSUED, f"scf.if %first {{ {PAIR_DEALLOC} }}").run()
+    fault = next(fault for fault in faults if "dealloc" in fault.line)
     assert fault.kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
     assert "of tensor memory of CTA 1 of the cluster, which the tcgen05.mma" in fault.message
     assert "tcgen05.commit, and a wait for its mbarrier, are missing" in fault.message
@@ -148,8 +150,8 @@ def test_peer_cta_frees_d_before_the_mma_completes():
 
 def test_mma_after_the_peer_cta_has_returned():
     alone = KEEPS.without(pair_barrier("begin"), "gpu.barrier // no pair barrier")
-    found, _ = with_early_return(alone, "gpu.barrier // no pair barrier").run()
-    fault = next(fault for fault in found if fault.line.startswith("nvvm.tcgen05.mma"))
+    faults, _ = with_early_return(alone, "gpu.barrier // no pair barrier").run()
+    fault = next(fault for fault in faults if fault.line.startswith("nvvm.tcgen05.mma"))
     assert fault.kind is ViolationKind.EXITED
     assert fault.message.startswith("reaches the memory of CTA 1 of the cluster, whose threads")
 
@@ -160,11 +162,11 @@ def test_mma_after_the_peer_cta_has_returned():
 def test_odd_cta_may_issue():
     odd = KEEPS.without("arith.andi %leader, %even", "arith.andi %leader, %uneven")
     odd = odd.without("%issues =", "%uneven = arith.xori %even, %true : i1\n%issues =")
-    found, registers = odd.run(IMAGE)
-    assert found == []
+    faults, registers = odd.run(IMAGE)
+    assert faults == []
     assert (pair_matrix(registers[:, :, :REGISTERS].view(np.float32), M, N) == EXPECTED).all()
 
 
 def test_both_ctas_issue():
-    found, _ = KEEPS.without("arith.andi %leader, %even", "arith.andi %leader, %true").run()
-    assert ViolationKind.TENSOR_MEMORY_IN_FLIGHT in {fault.kind for fault in found}
+    faults, _ = KEEPS.without("arith.andi %leader, %even", "arith.andi %leader, %true").run()
+    assert ViolationKind.TENSOR_MEMORY_IN_FLIGHT in {fault.kind for fault in faults}

@@ -72,14 +72,14 @@ def run(text):
 def without(end):
     """The kernel's lines without the one that ends so."""
     lines = PIPELINE.splitlines()
-    kept = [line for line in lines if not line.endswith(end)]
-    assert len(kept) == len(lines) - 1
-    return "\n".join(kept)
+    remaining = [line for line in lines if not line.endswith(end)]
+    assert len(remaining) == len(lines) - 1
+    return "\n".join(remaining)
 
 
 def test_sum_over_all_k_blocks():
-    found, array, out = run(PIPELINE)
-    assert found == []
+    faults, array, out = run(PIPELINE)
+    assert faults == []
     expected = (array.astype(np.float32) @ array[:8].astype(np.float32).T)[:16]
     thread, i = np.mgrid[:32, :4]
     assert (
@@ -89,22 +89,22 @@ def test_sum_over_all_k_blocks():
 
 @pytest.mark.parametrize("number", range(K_BLOCKS))
 def test_mma_without_a_wait_for_the_load(number):
-    found, _, _ = run(without(f"// full for {number}"))
-    assert ViolationKind.COPY_IN_FLIGHT in {fault.kind for fault in found}
-    fault = next(fault for fault in found if fault.kind is ViolationKind.COPY_IN_FLIGHT)
+    faults, _, _ = run(without(f"// full for {number}"))
+    assert ViolationKind.COPY_IN_FLIGHT in {fault.kind for fault in faults}
+    fault = next(fault for fault in faults if fault.kind is ViolationKind.COPY_IN_FLIGHT)
     assert fault.message.startswith("tcgen05.mma reads the bytes from 0x400 to 0xbff")
     assert "a wait for the mbarrier at which it completes (mbarrier.try_wait)" in fault.message
 
 
 @pytest.mark.parametrize("number", range(1, K_BLOCKS))
 def test_load_over_a_k_block_that_the_mma_still_reads(number):
-    found, _, _ = run(without(f"// free for {number}"))
-    assert found[0].kind is ViolationKind.OVERWRITTEN
-    assert found[0].line.startswith("nvvm.cp.async.bulk.tensor")
-    assert "which the tcgen05.mma at " in found[0].message
-    assert "a wait for the mbarrier of its tcgen05.commit" in found[0].message
+    faults, _, _ = run(without(f"// free for {number}"))
+    assert faults[0].kind is ViolationKind.OVERWRITTEN
+    assert faults[0].line.startswith("nvvm.cp.async.bulk.tensor")
+    assert "which the tcgen05.mma at " in faults[0].message
+    assert "a wait for the mbarrier of its tcgen05.commit" in faults[0].message
 
 
 def test_load_of_d_without_a_wait_for_the_last_commit():
-    found, _, _ = run(without("// done"))
-    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
+    faults, _, _ = run(without("// done"))
+    assert {fault.kind for fault in faults} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}

@@ -48,9 +48,9 @@ def test_product_is_exact(case):
 
 
 def both(text, entry, inputs, outputs, grid=None, arch="sm_100a", **options):
-    """Yield what a program computes on sm_90a, then on `arch`."""
-    for each in ("sm_90a", arch):
-        compiled = mlir_smem.compile(text, arch=each, emit="nvvm", **options)
+    """Yield the outputs of a program on sm_90a, then on `arch`."""
+    for target in ("sm_90a", arch):
+        compiled = mlir_smem.compile(text, arch=target, emit="nvvm", **options)
         yield run_on_cpu(compiled, entry, inputs, outputs, grid)
 
 
@@ -143,5 +143,5 @@ def test_removed_op_is_noticed(dropped, kind, words):
     lines = lowered.located.splitlines(keepends=True)
     broken = "".join(line for line in lines if not re.search(dropped, line))
     assert broken != lowered.located
-    found = faults_of(broken, "product", arrays, **options)
-    assert any(fault.kind is kind and words in fault.message for fault in found), found
+    faults = faults_of(broken, "product", arrays, **options)
+    assert any(fault.kind is kind and words in fault.message for fault in faults), faults

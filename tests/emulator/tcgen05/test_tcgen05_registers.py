@@ -28,12 +28,12 @@ CUTE = {
 }
 
 
-def strided(number, modes):
+def strided_offset(number, modes):
     """The offset of a linear index in a layout of (extent, stride) modes."""
-    found = 0
+    offset = 0
     for extent, stride in modes:
-        found, number = found + number % extent * stride, number // extent
-    return found
+        offset, number = offset + number % extent * stride, number // extent
+    return offset
 
 
 @pytest.mark.parametrize("times", [1, 2, 8, 32])
@@ -44,7 +44,8 @@ def test_registers_are_in_the_cells_of_cutes_layouts(shape, times):
     lanes, columns = cells_of(shape, least * times)
     for thread in range(32):
         for register in range(least * times):
-            word = strided(thread, thread_modes) + strided(register % least, register_modes)
+            word = strided_offset(thread, thread_modes)
+            word += strided_offset(register % least, register_modes)
             column = word % width + register // least * width
             assert (lanes[thread, register], columns[thread, register]) == (word // width, column)
 
@@ -61,11 +62,11 @@ def test_each_cell_belongs_to_one_register(shape):
 def test_shape_16x256b_is_the_wgmma_fragment():
     matrix = np.arange(64 * 32, dtype=np.int32).reshape(64, 32)
     lanes, columns = cells_of("16x256b", 16)
-    found = np.concatenate([matrix[16 * warp :][lanes, columns] for warp in range(4)])
-    assert (found == to_elements(matrix)).all()
+    fragments = np.concatenate([matrix[16 * warp :][lanes, columns] for warp in range(4)])
+    assert (fragments == to_elements(matrix)).all()
 
 
-def moved(stored, loaded, columns):
+def store_and_load(stored, loaded, columns):
     """Store random registers in one shape and load them in another; return both."""
     counts = [columns * lanes_of(shape) // 32 for shape in (stored, loaded)]
     halves = [(0, 16) if lanes_of(shape) == 16 else (0,) for shape in (stored, loaded)]
@@ -85,41 +86,43 @@ def moved(stored, loaded, columns):
             f"vector.store %r{half}, %B[%tid, %o{half}] : OUTPUT, vector<{counts[1]}xi32>",
         ]
     source = np.random.default_rng(0).integers(0, 1 << 31, (128, counts[0] * len(halves[0])))
-    source, found = source.astype(np.int32), np.zeros((128, counts[1] * len(halves[1])), np.int32)
-    types = [f"memref<128x{array.shape[1]}xi32>" for array in (found, source)]
+    source = source.astype(np.int32)
+    registers = np.zeros((128, counts[1] * len(halves[1])), np.int32)
+    types = [f"memref<128x{array.shape[1]}xi32>" for array in (registers, source)]
     body = (
         "\n".join(lines).replace("%I", "%C").replace("OUTPUT", types[0]).replace("INPUT", types[1])
     )
     text = kernel(
         Tcgen05Kernel(body, max(columns, 32)).text, [f"memref<{BYTES // 4}xi32>", *types], SYMBOLS
     )
-    assert faults_of(text, "k", [np.zeros(BYTES // 4, np.int32), found, source], 128) == []
-    return source, found
+    assert faults_of(text, "k", [np.zeros(BYTES // 4, np.int32), registers, source], 128) == []
+    return source, registers
 
 
 def cells(registers, shape, columns):
     """The cells of tensor memory that hold the registers, [128, columns]."""
-    lanes, at = cells_of(shape, columns * lanes_of(shape) // 32)
-    found = np.zeros((128, columns), registers.dtype)
+    lanes, cell_columns = cells_of(shape, columns * lanes_of(shape) // 32)
+    width = cell_columns.shape[1]
+    memory = np.zeros((128, columns), registers.dtype)
     for warp in range(4):
         for i in range(32 // lanes_of(shape)):
             first = warp * 32 + i * lanes_of(shape)
-            own = registers[warp * 32 :][:32, i * at.shape[1] :][:, : at.shape[1]]
-            found[first + lanes, at] = own
-    return found
+            warp_registers = registers[warp * 32 :][:32, i * width :][:, :width]
+            memory[first + lanes, cell_columns] = warp_registers
+    return memory
 
 
 @pytest.mark.parametrize("loaded", SHAPES)
 @pytest.mark.parametrize("stored", SHAPES)
 def test_store_in_one_shape_and_load_in_another(stored, loaded):
-    source, found = moved(stored, loaded, 32)
-    assert (cells(found, loaded, 32) == cells(source, stored, 32)).all()
+    source, registers = store_and_load(stored, loaded, 32)
+    assert (cells(registers, loaded, 32) == cells(source, stored, 32)).all()
 
 
 @pytest.mark.parametrize("columns", [8, 16, 64, 128, 256])
 def test_numbers_of_registers(columns):
-    source, found = moved("16x256b", "16x256b", columns)
-    assert (source == found).all()
+    source, registers = store_and_load("16x256b", "16x256b", columns)
+    assert (source == registers).all()
 
 
 @pytest.mark.parametrize(

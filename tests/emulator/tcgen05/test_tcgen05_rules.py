@@ -40,7 +40,7 @@ def issue(name, adds, thread="%leader"):
     return f"scf.if {thread} {{{mma(name, 'f16', A, B, FORM, adds)}\n      {COMMIT}\n    }}"
 
 
-def waited(name):
+def wait_lines(name):
     """Lines by which all threads wait for a phase of the mbarrier."""
     lines = [ARRIVE, WAIT]
     for value in ("%state", "%done", "%again"):
@@ -60,7 +60,7 @@ KEEPS = Tcgen05Kernel(
             STORED,
             AFTER,
             issue("m", True),
-            *waited(""),
+            *wait_lines(""),
             AFTER,
             load("r", 0, 0, "16x256b", 4),
             WAIT_LOAD,
@@ -70,7 +70,7 @@ KEEPS = Tcgen05Kernel(
             LOADED,
             AFTER,
             issue("n", False),
-            *waited("2"),
+            *wait_lines("2"),
             AFTER,
             load("q", 0, 0, "16x256b", 4),
             WAIT_LOAD,
@@ -93,8 +93,8 @@ def test_correct_kernel_has_no_faults():
         for half in range(2):
             raw = np.ascontiguousarray(rows[:, :, half]).view(np.uint8).reshape(-1)
             image[start + 1024 * half :][: raw.size] = raw
-    found, registers = KEEPS.run(image)
-    assert found == []
+    faults, registers = KEEPS.run(image)
+    assert faults == []
     first, second = (matrix_of(half.view(np.float32), 64, 8) for half in np.split(registers, 2, 1))
     assert (first == 1 + a @ b.T).all()
     assert (second == a @ b.T).all()
@@ -134,9 +134,9 @@ def test_correct_kernel_has_no_faults():
     ],
 )
 def test_missing_synchronisation(line, which, kind, message):
-    found, _ = KEEPS.without(line, which=which).run()
-    assert {fault.kind.value for fault in found} == {kind}
-    assert message in found[0].message
+    faults, _ = KEEPS.without(line, which=which).run()
+    assert {fault.kind.value for fault in faults} == {kind}
+    assert message in faults[0].message
 
 
 def test_load_of_d_without_a_fence_after_the_wait():
@@ -149,9 +149,9 @@ def test_load_of_d_without_a_fence_after_the_wait():
 
 
 def test_load_of_d_without_a_wait_for_the_mbarrier():
-    found, _ = ONCE.without(WAIT).run()
-    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
-    assert "a wait for the mbarrier of its tcgen05.commit is missing before it" in found[0].message
+    faults, _ = ONCE.without(WAIT).run()
+    assert {fault.kind for fault in faults} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
+    assert "a wait for the mbarrier of its tcgen05.commit is missing before it" in faults[0].message
 
 
 def test_mma_overwrites_what_a_warp_still_loads():
@@ -163,22 +163,22 @@ def test_mma_overwrites_what_a_warp_still_loads():
 
 def test_missing_barrier_between_loads_and_the_next_mma():
     # The barrier also orders the new bytes of A before the mma.
-    found, _ = KEEPS.without(LOADED).run()
-    assert {fault.kind for fault in found} == {ViolationKind.OVERWRITTEN, ViolationKind.RACE}
-    race = next(fault for fault in found if fault.kind is ViolationKind.RACE)
+    faults, _ = KEEPS.without(LOADED).run()
+    assert {fault.kind for fault in faults} == {ViolationKind.OVERWRITTEN, ViolationKind.RACE}
+    race = next(fault for fault in faults if fault.kind is ViolationKind.RACE)
     assert race.message.startswith("tcgen05.mma reads ")
     assert race.message.endswith("gpu.barrier is missing after smem.fence")
 
 
 def test_mma_without_a_commit():
     alone = ONCE.without("constant 129", "constant 128").without(COMMIT)
-    found, _ = alone.run()
-    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
-    assert [fault.line.split(" %")[0] for fault in found] == [
+    faults, _ = alone.run()
+    assert {fault.kind for fault in faults} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
+    assert [fault.line.split(" %")[0] for fault in faults] == [
         "%r = nvvm.tcgen05.ld",
         "nvvm.tcgen05.dealloc",
     ]
-    for fault in found:
+    for fault in faults:
         assert fault.message.endswith(
             "tcgen05.commit, and a wait for its mbarrier, are missing before it"
         )
@@ -215,14 +215,14 @@ def test_commit_without_an_mma_is_an_arrival():
 
 
 def test_mma_races_with_writes_of_its_operands():
-    found, _ = KEEPS.without("gpu.barrier // filled").run()
-    assert ViolationKind.RACE in {fault.kind for fault in found}
+    faults, _ = KEEPS.without("gpu.barrier // filled").run()
+    assert ViolationKind.RACE in {fault.kind for fault in faults}
 
 
 def test_mma_reads_uninitialised_shared_memory():
     bare = ONCE.without("%i = %tid to %words", "%i = %tid to %c8")
-    found, _ = bare.run()
-    assert {fault.kind for fault in found} == {ViolationKind.UNINITIALISED}
+    faults, _ = bare.run()
+    assert {fault.kind for fault in faults} == {ViolationKind.UNINITIALISED}
 
 
 def test_mma_adds_to_uninitialised_d():
@@ -285,9 +285,9 @@ def test_mma_of_two_threads_with_fences_are_ordered():
 
 @pytest.mark.parametrize("between", ["", "gpu.barrier"])
 def test_mma_of_two_threads_without_fences_are_not_ordered(between):
-    found, _ = other_thread(between).run()
-    assert found[0].kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
-    assert found[0].line.startswith("nvvm.tcgen05.mma %d, %ka")
+    faults, _ = other_thread(between).run()
+    assert faults[0].kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
+    assert faults[0].line.startswith("nvvm.tcgen05.mma %d, %ka")
 
 
 def test_one_thread_waits_and_a_barrier_orders_the_others():

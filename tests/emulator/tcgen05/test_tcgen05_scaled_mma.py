@@ -18,8 +18,8 @@ FLOATS = ["e4m3", "e5m2", "e2m3_p32", "e3m2_p32", "e2m1_p64"]
 
 
 def check(case):
-    found, registers = case.run()
-    assert found == []
+    faults, registers = case.run()
+    assert faults == []
     assert (registers == case.expected).all()
 
 
@@ -72,8 +72,8 @@ def test_a_in_tensor_memory(kind, name):
     ]
     kernel = kernel.without("scf.if %leader {", "\n".join([*lines, "scf.if %leader {"]), which=1)
     kernel = kernel.without("%d, %m0a,", "%d, %ta,").without("6>, i64,", "6>, !llvm.ptr<6>,")
-    found, registers = replace(kernel, columns=64).run(image)
-    assert found == []
+    faults, registers = replace(kernel, columns=64).run(image)
+    assert faults == []
     assert (matrix_of(registers.view(np.float32), M, 16) == case.expected).all()
 
 
@@ -116,8 +116,8 @@ def test_scale_factor_that_is_nan():
         # NaN has the same code in both types, except for the sign bit, which ue4m3 does not have.
         case.factors[0][3, 1] = np.nan
         assert np.isnan(case.factors[0][3, 1])
-        found, registers = case.run()
-        assert found == []
+        faults, registers = case.run()
+        assert faults == []
         assert np.isnan(registers[3]).all()
         rest = np.arange(M) != 3
         assert (registers[rest] == case.expected[rest]).all()

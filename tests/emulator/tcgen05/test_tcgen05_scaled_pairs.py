@@ -51,15 +51,15 @@ def kernel(m=M):
 
 def test_each_cta_has_the_factors_of_its_rows_and_of_all_columns():
     pair, image, expected = kernel()
-    found, registers = pair.run(image)
-    assert found == []
+    faults, registers = pair.run(image)
+    assert faults == []
     assert (pair_matrix(registers.view(np.float32), M, N) == expected).all()
 
 
 def test_copy_of_factors_of_the_peer_cta_without_a_barrier():
     pair, image, _ = kernel()
-    found, _ = pair.without(pair_barrier("begin")).run(image)
-    fault = next(fault for fault in found if fault.line.startswith("nvvm.tcgen05.cp"))
+    faults, _ = pair.without(pair_barrier("begin")).run(image)
+    fault = next(fault for fault in faults if fault.line.startswith("nvvm.tcgen05.cp"))
     assert fault.kind is ViolationKind.RACE
     assert fault.message.startswith("tcgen05.cp reads the bytes from ")
 
@@ -67,9 +67,9 @@ def test_copy_of_factors_of_the_peer_cta_without_a_barrier():
 def test_copy_into_a_cta_that_has_returned():
     pair, image, _ = kernel()
     alone = pair.without(pair_barrier("begin"), "gpu.barrier // no pair barrier")
-    found, _ = with_early_return(alone, "gpu.barrier // no pair barrier").run(image)
+    faults, _ = with_early_return(alone, "gpu.barrier // no pair barrier").run(image)
     fault = next(
-        f for f in found if f.line.startswith("nvvm.tcgen05.cp") and f.kind is ViolationKind.EXITED
+        f for f in faults if f.line.startswith("nvvm.tcgen05.cp") and f.kind is ViolationKind.EXITED
     )
     assert fault.message.startswith("reaches the memory of CTA 1 of the cluster, whose threads")
 

@@ -30,9 +30,9 @@ FIRST = "nvvm.tcgen05.cp %x0,"
 
 
 def fault_of(kernel, image=IMAGE):
-    found, _ = kernel.run(image)
-    assert len(found) == 1, found
-    return found[0]
+    faults, _ = kernel.run(image)
+    assert len(faults) == 1, faults
+    return faults[0]
 
 
 def piece(begin, end="}"):
@@ -81,8 +81,8 @@ def another_thread(between):
     lines += f"scf.if %other {{\n{mma}\n{COMMIT}\n}}"
     alone = KEEPS.without("constant 129", "constant 130")
     start = alone.body.index("%m0a = arith.constant")
-    own = alone.body[start : alone.body.index(COMMIT)]
-    return alone.without(own).without("%state =", f"{lines}\n%state =")
+    mma_lines = alone.body[start : alone.body.index(COMMIT)]
+    return alone.without(mma_lines).without("%state =", f"{lines}\n%state =")
 
 
 INSTRUCTION = (
@@ -99,31 +99,31 @@ def test_mma_of_another_thread_after_fences_and_a_barrier():
 
 @pytest.mark.parametrize("between", ["", "gpu.barrier"])
 def test_mma_of_another_thread_without_fences(between):
-    found, _ = another_thread(between).run(IMAGE)
-    assert found[0].kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
-    assert found[0].line.startswith("nvvm.tcgen05.mma.block_scale")
-    assert "which the tcgen05.cp at " in found[0].message
+    faults, _ = another_thread(between).run(IMAGE)
+    assert faults[0].kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
+    assert faults[0].line.startswith("nvvm.tcgen05.mma.block_scale")
+    assert "which the tcgen05.cp at " in faults[0].message
 
 
 def test_copy_of_factors_that_were_written_without_a_proxy_fence():
-    found, _ = KEEPS.without(PROXY_FENCE).run(IMAGE)
-    assert {fault.kind for fault in found} == {ViolationKind.UNFENCED}
-    assert found[0].message.startswith("tcgen05.cp reads")
+    faults, _ = KEEPS.without(PROXY_FENCE).run(IMAGE)
+    assert {fault.kind for fault in faults} == {ViolationKind.UNFENCED}
+    assert faults[0].message.startswith("tcgen05.cp reads")
 
 
 def test_factors_are_written_before_the_mma_completes():
     lines = f"%z = arith.constant dense<0> : vector<4xi32>\n{store('z', 'z', 0, 16, '32x32b', 4)}"
     lines = lines.replace("%zd", "%zz").replace("st %zz", "st %zd").replace("%zz =", "%zd =")
     early = KEEPS.without("%state =", f"{lines}\n{WAIT_STORE}\n%state =")
-    found, _ = early.run(IMAGE)
-    assert {fault.kind for fault in found} == {
+    faults, _ = early.run(IMAGE)
+    assert {fault.kind for fault in faults} == {
         ViolationKind.TENSOR_MEMORY_IN_FLIGHT,
         ViolationKind.OVERWRITTEN,
     }
-    assert any("which the tcgen05.mma at " in fault.message for fault in found)
+    assert any("which the tcgen05.mma at " in fault.message for fault in faults)
 
 
-def stored(*between):
+def with_stored_factors(*between):
     """A kernel in which warps store A's scale factors, all alike, instead of the copy."""
     lines = ["%ones = arith.constant dense<0x7F7F7F7F> : vector<4xi32>"]
     lines += [store("s", "ones", 0, 16, "32x32b", 4), *between, "scf.if %leader {"]
@@ -132,21 +132,22 @@ def stored(*between):
 
 def test_factors_that_warps_store():
     between = [WAIT_STORE, BEFORE, "gpu.barrier", AFTER]
-    assert stored(*between).run(IMAGE)[0] == []
+    assert with_stored_factors(*between).run(IMAGE)[0] == []
     for line, message in (
         (WAIT_STORE, "tcgen05.wait::st is missing after it"),
         (AFTER, "tcgen05.fence::after_thread_sync is missing after the barrier"),
     ):
-        found, _ = stored(*(each for each in between if each != line)).run(IMAGE)
-        assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
-        assert message in found[0].message
+        faults, _ = with_stored_factors(*(step for step in between if step != line)).run(IMAGE)
+        assert {fault.kind for fault in faults} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
+        assert message in faults[0].message
 
 
 def test_factors_that_differ_between_quarters_of_the_lanes():
     lines = (
         "%lane = arith.addi %t32, %zero : i32\n%v = vector.broadcast %lane : i32 to vector<4xi32>"
     )
-    other = stored(WAIT_STORE, BEFORE, "gpu.barrier", AFTER).without("%ones =", f"{lines}\n%ones =")
+    other = with_stored_factors(WAIT_STORE, BEFORE, "gpu.barrier", AFTER)
+    other = other.without("%ones =", f"{lines}\n%ones =")
     fault = fault_of(other.without("st %sd, %ones", "st %sd, %v"))
     assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message == (
@@ -228,10 +229,10 @@ def test_row_that_crosses_buffers_needs_an_absolute_leading_dimension():
     long = case_of(long=(0, False), k_blocks=4, kind="mxf4", block=32)
     assert long.run()[0] == []
     long.descriptors[0][2] ^= 1 << 52
-    found, _ = long.run()
-    assert found[0].kind is ViolationKind.DESCRIPTOR
-    assert found[0].message.startswith("has an invalid descriptor of A: ")
+    faults, _ = long.run()
+    assert faults[0].kind is ViolationKind.DESCRIPTOR
+    assert faults[0].message.startswith("has an invalid descriptor of A: ")
     assert (
         "has rows of 48 bytes that begin 96 bytes into 128; rows continue beyond"
-        in found[0].message
+        in faults[0].message
     )

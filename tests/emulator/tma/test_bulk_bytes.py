@@ -77,11 +77,11 @@ def test_bytes_are_copied():
     ],
 )
 def test_alignment_and_bounds_of_bulk_copies(options, kind, message):
-    found = faults(body(**options), *arrays(), symbols=SYMBOLS)
-    assert found[0].kind is kind and message in found[0].message
-    assert "cp.async.bulk" in found[0].line
+    violations = faults(body(**options), *arrays(), symbols=SYMBOLS)
+    assert violations[0].kind is kind and message in violations[0].message
+    assert "cp.async.bulk" in violations[0].line
 
 
 def test_read_without_a_wait_for_the_copy():
-    found = faults(body(size=128, wait=""), *arrays(), symbols=SYMBOLS)
-    assert found and "%data" in found[0].line
+    violations = faults(body(size=128, wait=""), *arrays(), symbols=SYMBOLS)
+    assert violations and "%data" in violations[0].line

@@ -32,15 +32,15 @@ def places(order, box, size, swizzle):
         yield index, address - START
 
 
-def expected(array, box, order, at, swizzle):
-    """The bytes of shared memory after a load of the box at `at`."""
-    found = np.full(int(np.prod(box)) * array.itemsize, 0xEE, np.uint8)
+def expected_bytes(array, box, order, start, swizzle):
+    """The bytes of shared memory after a load of the box at `start`."""
+    memory = np.full(int(np.prod(box)) * array.itemsize, 0xEE, np.uint8)
     for index, offset in places(order, box, array.itemsize, swizzle):
-        index_in_array = tuple(a + i for a, i in zip(at, index, strict=True))
+        index_in_array = tuple(a + i for a, i in zip(start, index, strict=True))
         inside = all(0 <= w < n for w, n in zip(index_in_array, array.shape, strict=True))
         value = array[index_in_array] if inside else array.dtype.type(0)
-        found[offset : offset + array.itemsize] = np.frombuffer(value.tobytes(), np.uint8)
-    return found
+        memory[offset : offset + array.itemsize] = np.frombuffer(value.tobytes(), np.uint8)
+    return memory
 
 
 def numbers(shape, dtype, order="C"):
@@ -53,17 +53,17 @@ def order_of(rank, contiguous):
     return [contiguous, *(d for d in reversed(range(rank)) if d != contiguous)]
 
 
-def loaded(array, box, swizzle, at, contiguous=None):
-    """Return the bytes of shared memory after a load of the box at `at`, and the expected ones."""
+def load_box(array, box, swizzle, start, contiguous=None):
+    """Return the bytes of shared memory after a load of the box at `start`, and the expected ones."""
     contiguous = array.ndim - 1 if contiguous is None else contiguous
     size = int(np.prod(box)) * array.itemsize
-    result = np.zeros(size // 4, np.int32)
+    memory = np.zeros(size // 4, np.int32)
     maps = [map_type(box, ELEMENTS[array.dtype], swizzle, contiguous)]
-    coordinates = [at[d] for d in order_of(array.ndim, contiguous)]
+    coordinates = [start[d] for d in order_of(array.ndim, contiguous)]
     body = load(coordinates) + "\n" + WAIT + "\n" + dump("B", size)
-    run_text(kernel(body, [array, result], maps, size), "k", (array, result), shared=size + 8)
-    exact = expected(array, box, order_of(array.ndim, contiguous), at, swizzle)
-    return result.view(np.uint8), exact
+    run_text(kernel(body, [array, memory], maps, size), "k", (array, memory), shared=size + 8)
+    exact = expected_bytes(array, box, order_of(array.ndim, contiguous), start, swizzle)
+    return memory.view(np.uint8), exact
 
 
 BF16 = ml_dtypes.bfloat16
@@ -85,21 +85,21 @@ def test_box_is_loaded(dtype, shape, box, contiguous, swizzle):
     array = numbers(shape, dtype, "C" if contiguous else "F")
     unit = 16 // np.dtype(dtype).itemsize
     steps = [unit if d == contiguous else 1 for d in range(len(shape))]
-    at = tuple(min(s, n - b) for s, n, b in zip(steps, shape, box, strict=True))
-    found, exact = loaded(array, box, swizzle, at, contiguous)
-    assert (found == exact).all()
+    start = tuple(min(s, n - b) for s, n, b in zip(steps, shape, box, strict=True))
+    memory, exact = load_box(array, box, swizzle, start, contiguous)
+    assert (memory == exact).all()
 
 
 @pytest.mark.parametrize(
     "swizzle, inner", [("32B", 16), ("64B", 32), ("128B", 64), ("128B_ATOM_32B", 64)]
 )
 def test_rows_as_wide_as_the_swizzle(swizzle, inner):
-    found, exact = loaded(numbers((64, 128), BF16), (32, inner), swizzle, (8, 16))
-    assert (found == exact).all()
+    memory, exact = load_box(numbers((64, 128), BF16), (32, inner), swizzle, (8, 16))
+    assert (memory == exact).all()
 
 
 @pytest.mark.parametrize(
-    "at",
+    "start",
     [
         (-3, 0),
         (0, -8),
@@ -112,40 +112,43 @@ def test_rows_as_wide_as_the_swizzle(swizzle, inner):
         (5, 56),
         (-8, 56),
     ],
+    ids=[f"at{i}" for i in range(10)],
 )
-def test_out_of_bounds_elements_are_loaded_as_zeros(at):
-    found, exact = loaded(numbers((40, 64), BF16), (16, 16), "32B", at)
-    assert (found == exact).all()
+def test_out_of_bounds_elements_are_loaded_as_zeros(start):
+    memory, exact = load_box(numbers((40, 64), BF16), (16, 16), "32B", start)
+    assert (memory == exact).all()
 
 
-@pytest.mark.parametrize("at", [(0, 0), (3, 8), (30, 60), (100, 0), (5, 64)])
+@pytest.mark.parametrize(
+    "start", [(0, 0), (3, 8), (30, 60), (100, 0), (5, 64)], ids=[f"at{i}" for i in range(5)]
+)
 @pytest.mark.parametrize("swizzle", ["none", "64B", "128B", "128B_ATOM_32B"])
-def test_box_is_stored_and_clipped(swizzle, at):
+def test_box_is_stored_and_clipped(swizzle, start):
     box, size = (16, 16), 16 * 16 * 4
-    result = np.full((40, 64), 7, np.int32)
+    array = np.full((40, 64), 7, np.int32)
     maps = [map_type(box, "f32", swizzle, 1)]
-    body = f"{FILL}\n{FENCE}\ngpu.barrier\n{store(at[::-1])}"
-    text = kernel(body, [result.view(np.float32)], maps, size)
-    run_text(text, "k", (result.view(np.float32),), shared=size + 8)
+    body = f"{FILL}\n{FENCE}\ngpu.barrier\n{store(start[::-1])}"
+    text = kernel(body, [array.view(np.float32)], maps, size)
+    run_text(text, "k", (array.view(np.float32),), shared=size + 8)
     exact = np.full((40, 64), 7, np.int32)
     for (i, j), offset in places([1, 0], box, 4, swizzle):
-        if 0 <= at[0] + i < 40 and 0 <= at[1] + j < 64:
-            exact[at[0] + i, at[1] + j] = offset // 4
-    assert (result == exact).all()
+        if 0 <= start[0] + i < 40 and 0 <= start[1] + j < 64:
+            exact[start[0] + i, start[1] + j] = offset // 4
+    assert (array == exact).all()
 
 
 # Copies at which the chip stops, or that it executes at another place.
 
 
-def faults_at(access, shape, at):
-    """The faults of a load or store of a box of 16 x 16 f32 at `at`."""
-    result = np.full(shape, 7, np.int32)
+def faults_at(access, shape, start):
+    """The faults of a load or store of a box of 16 x 16 f32 at `start`."""
+    array = np.full(shape, 7, np.int32)
     maps = [map_type((16, 16), "f32", "none", 1)]
-    body = f"{FILL}\n{FENCE}\ngpu.barrier\n{access(at[::-1])}"
-    text = kernel(body, [result.view(np.float32)], maps, 1024)
+    body = f"{FILL}\n{FENCE}\ngpu.barrier\n{access(start[::-1])}"
+    text = kernel(body, [array.view(np.float32)], maps, 1024)
     return [
         (fault.kind, fault.message)
-        for fault in faults_of(text, "k", (result.view(np.float32),), shared=1032)
+        for fault in faults_of(text, "k", (array.view(np.float32),), shared=1032)
     ]
 
 
@@ -161,12 +164,12 @@ def test_boxes_begin_at_multiples_of_16_bytes(access, does, column, begins):
     ]
 
 
-@pytest.mark.parametrize("at", [(-1, 0), (0, -4), (-16, 0)])
-def test_stores_at_negative_coordinates(at):
-    assert faults_at(store, (40, 64), at) == [
+@pytest.mark.parametrize("start", [(-1, 0), (0, -4), (-16, 0)], ids=["at0", "at1", "at2"])
+def test_stores_at_negative_coordinates(start):
+    assert faults_at(store, (40, 64), start) == [
         (
             ViolationKind.OUT_OF_BOUNDS,
-            f"writes a box at {list(at[::-1])} of argument 0; a store takes no coordinate below 0",
+            f"writes a box at {list(start[::-1])} of argument 0; a store takes no coordinate below 0",
         )
     ]
 
@@ -184,23 +187,25 @@ def test_store_after_a_load_needs_no_fence():
 
 @pytest.mark.parametrize("swizzle", ["none", "128B", "128B_ATOM_32B"])
 @pytest.mark.parametrize("element, bits", [("e2m1_p64", 4), ("e2m3_p32", 6), ("e3m2_p32", 6)])
-@pytest.mark.parametrize("at", [(4, 128), (-2, 0), (0, 256), (20, -128)])
-def test_elements_are_padded(element, bits, swizzle, at):
+@pytest.mark.parametrize(
+    "start", [(4, 128), (-2, 0), (0, 256), (20, -128)], ids=[f"at{i}" for i in range(4)]
+)
+def test_elements_are_padded(element, bits, swizzle, start):
     unpadded, rows = bits * 2, 16
     array = numbers((24, 384 * bits // 8), np.uint8)
     size = rows * 128
-    result = np.zeros(size // 4, np.int32)
+    words = np.zeros(size // 4, np.int32)
     maps = [map_type((rows, 128), element, swizzle, 1)]
-    body = load(at[::-1]) + "\n" + WAIT + "\n" + dump("B", size)
-    run_text(kernel(body, [array, result], maps, size), "k", (array, result), shared=size + 8)
-    found = result.view(np.uint8)
+    body = load(start[::-1]) + "\n" + WAIT + "\n" + dump("B", size)
+    run_text(kernel(body, [array, words], maps, size), "k", (array, words), shared=size + 8)
+    memory = words.view(np.uint8)
     for (row, column), offset in places([1, 0], (rows, 128), 1, swizzle):
         group, byte = divmod(column, 16)
         if byte >= unpadded:
             continue
-        line, first = at[0] + row, at[1] * bits // 8 + group * unpadded + byte
+        line, first = start[0] + row, start[1] * bits // 8 + group * unpadded + byte
         inside = 0 <= line < array.shape[0] and 0 <= first < array.shape[1]
-        assert found[offset] == (array[line, first] if inside else 0), (row, column)
+        assert memory[offset] == (array[line, first] if inside else 0), (row, column)
 
 
 def test_boxes_of_padded_elements_begin_at_multiples_of_128():

@@ -7,9 +7,9 @@ from mlir_smem.emulator import ViolationKind
 
 
 def only(*arguments, **options):
-    found = faults_of_copies(*arguments, **options)
-    assert len(found) == 1, found
-    return found[0]
+    faults = faults_of_copies(*arguments, **options)
+    assert len(faults) == 1, faults
+    return faults[0]
 
 
 STORE_AGAIN = """%again = llvm.getelementptr %at[0] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i32
@@ -17,9 +17,11 @@ STORE_AGAIN = """%again = llvm.getelementptr %at[0] : (!llvm.ptr<3>) -> !llvm.pt
 
 
 def test_read_without_a_wait_for_the_copy():
-    found = faults_of_copies(load((0, 0)) + dump("B", 1024) + WAIT)
-    assert found[0].kind is ViolationKind.COPY_IN_FLIGHT
-    assert "may still be writing: a wait for the mbarrier at which it completes" in found[0].message
+    faults = faults_of_copies(load((0, 0)) + dump("B", 1024) + WAIT)
+    assert faults[0].kind is ViolationKind.COPY_IN_FLIGHT
+    assert (
+        "may still be writing: a wait for the mbarrier at which it completes" in faults[0].message
+    )
 
 
 def test_write_without_a_wait_for_the_copy():
@@ -38,8 +40,8 @@ def test_kernel_ends_without_a_wait_for_the_copy():
 def test_wait_of_one_thread_and_a_barrier_order_the_others():
     wait = f"scf.if %first {{ {WAIT}\n }}"
     assert not faults_of_copies(load((0, 0)) + wait + "gpu.barrier\n" + dump("B", 1024))
-    found = faults_of_copies(load((0, 0)) + wait + dump("B", 1024))
-    assert [fault.kind for fault in found] == [ViolationKind.COPY_IN_FLIGHT]
+    faults = faults_of_copies(load((0, 0)) + wait + dump("B", 1024))
+    assert [fault.kind for fault in faults] == [ViolationKind.COPY_IN_FLIGHT]
 
 
 def test_copy_over_writes_without_a_proxy_fence():
@@ -97,13 +99,13 @@ def test_store_of_uninitialised_bytes():
 )
 def test_write_without_a_wait_for_the_store(end, again, kinds):
     last = "\n".join([end, again])
-    found = faults_of_copies(f"{FILL}\n{FENCE}\ngpu.barrier\n{store((0, 0), end=last)}")
-    assert [fault.kind for fault in found] == kinds
+    faults = faults_of_copies(f"{FILL}\n{FENCE}\ngpu.barrier\n{store((0, 0), end=last)}")
+    assert [fault.kind for fault in faults] == kinds
     if kinds:
-        assert found[-1].message.startswith("the last thread returns, but the bulk store at ")
-        assert " may still read its memory: nvvm.cp.async.bulk.wait_group 0 " in found[-1].message
+        assert faults[-1].message.startswith("the last thread returns, but the bulk store at ")
+        assert " may still read its memory: nvvm.cp.async.bulk.wait_group 0 " in faults[-1].message
     if ViolationKind.OVERWRITTEN in kinds:
-        assert "cp.async.bulk.wait_group.read are missing before it" in found[0].message
+        assert "cp.async.bulk.wait_group.read are missing before it" in faults[0].message
 
 
 def test_write_of_another_thread_needs_a_barrier_after_the_wait():
@@ -114,8 +116,8 @@ def test_write_of_another_thread_needs_a_barrier_after_the_wait():
 
 def test_wait_does_not_cover_an_uncommitted_store():
     body = f"{FILL}\n{FENCE}\ngpu.barrier\n{store((0, 0))}\ngpu.barrier\n{FILL}"
-    found = faults_of_copies(body.replace("nvvm.cp.async.bulk.commit.group", ""))
-    assert [fault.kind for fault in found] == [ViolationKind.OVERWRITTEN, ViolationKind.EXITED]
+    faults = faults_of_copies(body.replace("nvvm.cp.async.bulk.commit.group", ""))
+    assert [fault.kind for fault in faults] == [ViolationKind.OVERWRITTEN, ViolationKind.EXITED]
 
 
 @pytest.mark.parametrize(
@@ -140,12 +142,12 @@ def test_alignment_of_the_destination(swizzle, start, fits):
     %two = llvm.inttoptr %toi : i64 to !llvm.ptr<3>
     %tox = llvm.addrspacecast %two : !llvm.ptr<3> to !llvm.ptr<7>
     """
-    found = faults_of_copies(
+    faults = faults_of_copies(
         move + text.replace("%to,", "%tox,"), size=2048, box=box, swizzle=swizzle
     )
-    assert [fault.kind for fault in found] == ([] if fits else [ViolationKind.MISALIGNED])
+    assert [fault.kind for fault in faults] == ([] if fits else [ViolationKind.MISALIGNED])
     if not fits:
-        assert f"at shared address {start:#x}; expected a multiple of " in found[0].message
+        assert f"at shared address {start:#x}; expected a multiple of " in faults[0].message
 
 
 def test_box_that_exceeds_shared_memory():

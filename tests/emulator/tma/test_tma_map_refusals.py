@@ -10,10 +10,10 @@ from mlir_smem.emulator import EmulationError
 # Maps that are not valid.
 
 
-def refusal(array, box, element="f32", swizzle="none", contiguous=1, at=(0, 0), argument=0):
+def refusal(array, box, element="f32", swizzle="none", contiguous=1, start=(0, 0), argument=0):
     maps = [map_type(box, element, swizzle, contiguous, argument)]
     with pytest.raises(EmulationError) as error:
-        run_text(kernel(load(at), [array], maps, 1024), "k", (array,), shared=1032)
+        run_text(kernel(load(start), [array], maps, 1024), "k", (array,), shared=1032)
     return str(error.value)
 
 
@@ -51,7 +51,7 @@ PACKED = np.ones((32, 192), np.uint8)
         (FITS, {"box": (8, 8), "argument": 4}, "describes argument 4, which is not an array"),
         (
             FITS,
-            {"box": (8, 8), "at": (0, 0, 0)},
+            {"box": (8, 8), "start": (0, 0, 0)},
             "has 3 coordinates for the tensor map of argument 0",
         ),
         (

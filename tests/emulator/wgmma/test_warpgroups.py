@@ -41,7 +41,7 @@ DESCRIPTORS = f"""
 SYMBOLS = "llvm.mlir.global internal @x() {addr_space = 3 : i32} : !llvm.array<384 x i64>"
 
 
-def found(instruction, before, after, block=256):
+def run_mma_between(instruction, before, after, block=256):
     """Return the faults of an mma between some lines, and each thread's first register."""
     body = f"""
     %n128 = arith.constant 128 : i32
@@ -61,7 +61,7 @@ def found(instruction, before, after, block=256):
 
 @pytest.mark.parametrize("block", [256, 384])
 def test_warpgroups_reach_the_mma_together(instruction, block):
-    faults, out = found(instruction, "", "", block)
+    faults, out = run_mma_between(instruction, "", "", block)
     assert faults == []
     assert len(set(out.tolist())) == 1
 
@@ -71,7 +71,7 @@ def test_warpgroups_reach_the_mma_at_different_times(instruction):
     scf.if %lead {
       nvvm.barrier id = %one number_of_threads = %n128
     }"""
-    faults, out = found(instruction, apart, "")
+    faults, out = run_mma_between(instruction, apart, "")
     assert faults == []
     assert len(set(out.tolist())) == 1
 
@@ -80,18 +80,18 @@ def test_warpgroup_does_not_wait_for_warps_of_another(instruction):
     # Two warps of the second warpgroup wait for the first, which must execute its mma alone.
     before = "scf.if %last {\n nvvm.barrier id = %one number_of_threads = %n192\n }"
     after = "scf.if %lead {\n nvvm.barrier id = %one number_of_threads = %n192\n }"
-    faults, out = found(instruction, before, after)
+    faults, out = run_mma_between(instruction, before, after)
     assert faults == []
     assert len(set(out.tolist())) == 1
 
 
 def test_cta_of_less_than_a_warpgroup_waits_for_ever(instruction):
-    faults, _ = found(instruction, "", "", 64)
+    faults, _ = run_mma_between(instruction, "", "", 64)
     assert [fault.kind for fault in faults] == [ViolationKind.DEADLOCK]
     assert "the other warps of its warpgroup" in faults[0].message
 
 
 def test_incomplete_last_warpgroup_waits_for_ever(instruction):
-    faults, _ = found(instruction, "", "", 288)
+    faults, _ = run_mma_between(instruction, "", "", 288)
     assert [fault.kind for fault in faults] == [ViolationKind.DEADLOCK]
     assert "threads 256 to 287" in faults[0].message

@@ -30,8 +30,8 @@ SWIZZLES = list(zip((8, 24, 64, 16), WIDEST_FIRST[::-1], strict=True))
 
 def check(kernel, **options):
     """Check that a kernel computes the exact D."""
-    found = kernel.run(**options)
-    assert (found == kernel.expected(options.get("scale_d", 1))).all()
+    d = kernel.run(**options)
+    assert (d == kernel.expected(options.get("scale_d", 1))).all()
 
 
 @pytest.mark.parametrize("mix", MIXES, ids="-".join)
@@ -109,10 +109,10 @@ def test_saturation(in_registers):
     start = f"%top = arith.constant {top} : i32\n%s0 = llvm.mlir.poison : {struct}\n{lines}"
     renamed = "nvvm.wgmma.fence.aligned" if not in_registers else "%l0 = "
     limit += ((renamed, f"{start}\n{renamed}"), ("%d0[", "%s4["))
-    found = kernel.run(edit=limit)
+    d = kernel.run(edit=limit)
     a, b = (matrix.astype(np.int64) for matrix in kernel.matrices)
     once = np.minimum(top + a[:, :32] @ b[:32], top)
-    assert (found == np.minimum(once + a[:, 32:] @ b[32:], top)).all()
+    assert (d == np.minimum(once + a[:, 32:] @ b[32:], top)).all()
     wrapped = replace(kernel, satfinite=False).run(edit=limit)
     assert (wrapped == (top + a @ b).astype(np.int32)).all()
 
@@ -133,9 +133,9 @@ def test_scale_d_at_run_time(sparse, in_registers, value):
 
 def test_warpgroups_may_scale_differently():
     kernel = WgmmaKernel("bf16", "bf16", "f32", scale_d=(1, "$"), in_registers=True)
-    found = kernel.run(threads=256, scale_d=np.repeat([0, 3], 128))
-    assert (found[0] == kernel.expected(0)).all()
-    assert (found[1] == kernel.expected(1)).all()
+    products = kernel.run(threads=256, scale_d=np.repeat([0, 3], 128))
+    assert (products[0] == kernel.expected(0)).all()
+    assert (products[1] == kernel.expected(1)).all()
 
 
 @pytest.mark.parametrize("d", ["f32", "f16"])
@@ -163,32 +163,32 @@ def test_pruned_elements_are_not_multiplied():
     a[:, 0:2] = 1
     a[:, 2:4] = 0
     assert (kernel.compressed[1] & 15 == 4).any()
-    found = kernel.run()
-    assert np.isfinite(found).all()
+    d = kernel.run()
+    assert np.isfinite(d).all()
     b[2] = 0
-    assert (found == kernel.expected()).all()
+    assert (d == kernel.expected()).all()
 
 
 def test_each_row_multiplies_its_own_rows_of_b():
     rng = np.random.default_rng(0)
     a = rng.normal(size=(64, 8)).astype(np.float16).astype(np.float64)
     b = rng.normal(size=(16, 8)).astype(np.float16).astype(np.float64)
-    kept = np.sort(rng.permuted(np.tile(np.arange(16), (64, 1)), axis=1)[:, :8], axis=1)
+    rows_of_b = np.sort(rng.permuted(np.tile(np.arange(16), (64, 1)), axis=1)[:, :8], axis=1)
     c = rng.normal(size=(64, 8)).astype(np.float32)
     types = (MULTIPLICANDS["f16"],) * 2
-    found = multiply_add(a, b[kept.T], c, types)
+    products = multiply_add(a, b[rows_of_b.T], c, types)
     for row in range(64):
-        alone = multiply_add(a[row : row + 1], b[kept[row]], c[row : row + 1], types)
-        assert (found[row] == alone[0]).all()
+        alone = multiply_add(a[row : row + 1], b[rows_of_b[row]], c[row : row + 1], types)
+        assert (products[row] == alone[0]).all()
 
 
 def test_special_values_in_the_rows_of_b():
     a, b = np.ones((64, 2)), np.ones((2, 64, 4))
     b[1, 3, 2], b[0, 5, 1], b[1, 5, 1] = np.inf, np.inf, -np.inf
     with np.errstate(invalid="ignore"):
-        found = multiply_add(a, b, np.zeros((64, 4), np.float32), (MULTIPLICANDS["f16"],) * 2)
-    assert found[3, 2] == np.inf and found.view(np.uint32)[5, 1] == 0x7FFFFFFF
-    assert np.count_nonzero(found == 2) == 64 * 4 - 2
+        products = multiply_add(a, b, np.zeros((64, 4), np.float32), (MULTIPLICANDS["f16"],) * 2)
+    assert products[3, 2] == np.inf and products.view(np.uint32)[5, 1] == 0x7FFFFFFF
+    assert np.count_nonzero(products == 2) == 64 * 4 - 2
 
 
 @pytest.mark.parametrize("name, selector", [("f16", 0), ("f16", 1), ("tf32", 0), ("tf32", 1)])
@@ -197,13 +197,13 @@ def test_metadata_of_threads_that_are_not_selected_is_ignored(name, selector):
     words = np.full((32, 4), 0xFFFF_FFFF, np.uint32)
     words[:, 2 * selector : 2 * selector + 2] = 0xE444_4444
     size = {"f16": 2, "tf32": 4}[name]
-    kept = kept_elements(words.reshape(128), size, selector)
+    elements = kept_elements(words.reshape(128), size, selector)
     first = [[0, 1], [4, 5], [8, 9], [12, 13]] if name == "f16" else [[0], [2], [4], [6]]
     low, last = np.ravel(first), [14, 15] if name == "f16" else [7]
     half = 8 * (16 // size) // 4
-    assert kept[0, : len(low)].tolist() == low.tolist()
-    assert kept[8, len(low) - len(last) : len(low)].tolist() == last
-    assert kept.shape == (64, 16 // size * 2) and (kept[:, len(low)] == half).all()
+    assert elements[0, : len(low)].tolist() == low.tolist()
+    assert elements[8, len(low) - len(last) : len(low)].tolist() == last
+    assert elements.shape == (64, 16 // size * 2) and (elements[:, len(low)] == half).all()
 
 
 def test_sparse_mma_reads_twice_the_k_of_b():

@@ -15,9 +15,9 @@ SPARSE = WgmmaKernel("bf16", "bf16", "f32", sparse=True)
 INTRINSIC = "nvvm.wgmma.fence.aligned"
 
 
-def only(found):
-    assert len(found) == 1, found
-    return found[0]
+def only(violations):
+    assert len(violations) == 1, violations
+    return violations[0]
 
 
 # wgmma.fence for A's registers.
@@ -30,19 +30,19 @@ def test_registers_pass_through_the_fence():
 def test_fence_without_the_registers_of_a():
     # The accumulator is fenced; A's registers pass through empty assembly.
     edit = ((f'"{FENCE}"', '""'), ("%l0 = ", f"{INTRINSIC}\n%l0 = "))
-    found = IN_REGISTERS.faults(edit=edit)
-    assert {fault.kind for fault in found} == {ViolationKind.REGISTERS_UNFENCED}
-    assert "m64n8k16" in found[0].line
-    assert found[0].message == (
+    violations = IN_REGISTERS.faults(edit=edit)
+    assert {fault.kind for fault in violations} == {ViolationKind.REGISTERS_UNFENCED}
+    assert "m64n8k16" in violations[0].line
+    assert violations[0].message == (
         "gives the tensor core registers of A that other instructions may still be writing: "
         "wgmma.fence is missing before it"
     )
 
 
 def test_no_fence_at_all():
-    found = IN_REGISTERS.faults(edit=((f'"{FENCE}"', '""'),))
-    assert {fault.kind for fault in found} == {ViolationKind.REGISTERS_UNFENCED}
-    assert "gives the tensor core registers that other" in found[0].message
+    violations = IN_REGISTERS.faults(edit=((f'"{FENCE}"', '""'),))
+    assert {fault.kind for fault in violations} == {ViolationKind.REGISTERS_UNFENCED}
+    assert "gives the tensor core registers that other" in violations[0].message
 
 
 def test_register_of_a_that_is_written_after_the_fence():
@@ -97,10 +97,8 @@ def test_accumulator_in_flight_as_a():
     struct = structure("i32", 4)
     lines = "\n".join(f"%a1_{r} = llvm.extractvalue %d1[{r}] : {struct}" for r in range(4))
     edit += (("%b1 = ", f"{lines}\n%b1 = "),)
-    found = kernel.faults(edit=edit)
-    assert found[0].kind is ViolationKind.ACCUMULATOR_IN_FLIGHT and found[0].line.startswith(
-        "%d2 = "
-    )
+    fault = kernel.faults(edit=edit)[0]
+    assert fault.kind is ViolationKind.ACCUMULATOR_IN_FLIGHT and fault.line.startswith("%d2 = ")
 
 
 def test_fence_by_half_a_warp():
@@ -115,10 +113,10 @@ def test_fence_by_half_a_warp():
 
 def test_values_pass_through_a_fence_unchanged():
     out = np.zeros((32, 2), np.int32)
-    given = [("1", "%u"), ("0", "%t32")]
+    operands = [("1", "%u"), ("0", "%t32")]
     body = f"""
     %u = arith.addi %t32, %t32 : i32
-    %s = {inline(FENCE, "i32", 2, given)}
+    %s = {inline(FENCE, "i32", 2, operands)}
     %x = llvm.extractvalue %s[0] : {structure("i32", 2)}
     %y = llvm.extractvalue %s[1] : {structure("i32", 2)}
     memref.store %x, %A[%tid, %c0] : memref<32x2xi32>
@@ -146,17 +144,17 @@ def test_all_nonzero_values_of_scale_d_are_equal():
 
 @pytest.mark.parametrize("scale_d", [(1, 1), ("$", 1)])
 def test_accumulator_that_is_poison(scale_d):
-    found = WgmmaKernel("bf16", "bf16", "f32", scale_d=scale_d, start="poison").faults()
-    assert found[0].kind is ViolationKind.POISON and found[0].line.startswith("%d1 = ")
+    violations = WgmmaKernel("bf16", "bf16", "f32", scale_d=scale_d, start="poison").faults()
+    assert violations[0].kind is ViolationKind.POISON and violations[0].line.startswith("%d1 = ")
 
 
 @pytest.mark.parametrize("which", ["A", "B"])
 def test_descriptors_of_operands_outside_shared_memory(which):
     name = f"%{which.lower()}0 = "
     edit = ((name, f"{name}arith.constant 16383 : i64\n%unused = "),)
-    found = only(SPARSE.faults(edit=edit))
+    fault = only(SPARSE.faults(edit=edit))
     assert (
-        found.kind is ViolationKind.OUT_OF_BOUNDS and f"reads {which} from 0x3fff0" in found.message
+        fault.kind is ViolationKind.OUT_OF_BOUNDS and f"reads {which} from 0x3fff0" in fault.message
     )
 
 
@@ -172,11 +170,11 @@ def test_legal_and_illegal_metadata(name, nibble):
     words = np.full_like(kernel.compressed[1], 0x4444_4444)
     # Lane 5 of warp 1 holds the third group of row 17, or of row 25 for 8-bit types.
     words[0, 37] = 0x4444_4044 | nibble << 8
-    found = kernel.faults(metadata=words)
+    violations = kernel.faults(metadata=words)
     if nibble in LEGAL[name]:
-        assert found == []
+        assert violations == []
         return
-    fault = only(found)
+    fault = only(violations)
     assert fault.kind is ViolationKind.METADATA and fault.line.startswith("%d1 = ")
     row, first, last = {"f16": (17, 24, 27), "e5m2": (25, 8, 11), "tf32": (17, 12, 13)}[name]
     expected = ", ".join(f"{legal:#06b}" for legal in LEGAL[name])
@@ -189,8 +187,8 @@ def test_legal_and_illegal_metadata(name, nibble):
 def test_metadata_that_is_poison():
     poison = (("%meta0 = memref.load", "%unused = memref.load"),)
     line = "%meta0 = llvm.mlir.poison : i32\n%d0 = "
-    found = SPARSE.faults(edit=(*poison, ("%d0 = ", line)))
-    assert found[0].kind is ViolationKind.POISON
+    violations = SPARSE.faults(edit=(*poison, ("%d0 = ", line)))
+    assert violations[0].kind is ViolationKind.POISON
 
 
 # Text that is not valid PTX.

@@ -32,8 +32,8 @@ def descriptors(draw):
 )
 def test_both_rules_read_the_same_bytes(descriptor, element, major, rows):
     bits = descriptor.encode()
-    found = operand_bytes(bits, 16, major == "mn", rows)
-    assert (found == operand_addresses(bits, element, major, rows)).all()
+    addresses = operand_bytes(bits, 16, major == "mn", rows)
+    assert (addresses == operand_addresses(bits, element, major, rows)).all()
 
 
 @given(descriptors(), st.sampled_from([("e4m3", 8), ("tf32", 32), ("s8", 8)]))
@@ -70,8 +70,8 @@ def test_canonical_layouts_are_read_as_the_isa_defines_them(form, element_):
     rows, columns = layout.shape
     bits = WgmmaDescriptor(0x400, lbo, sbo, swizzle=form.swizzle).encode()
     k_bytes = columns * element_.bits // 8
-    found = operand_bytes(bits, element_.bits, form.major is Major.MN, rows, k_bytes)
-    assert (found == 0x400 + layout.offsets()).all()
+    addresses = operand_bytes(bits, element_.bits, form.major is Major.MN, rows, k_bytes)
+    assert (addresses == 0x400 + layout.offsets()).all()
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=lambda f: f"{f.major}-{f.swizzle}")
@@ -80,11 +80,11 @@ def test_lbo_and_sbo_are_the_strides_that_the_form_defines(form, element_):
     # Both are multiples of every swizzle pattern, so that the swizzle does not change distances.
     lbo, sbo = 8192, 16384
     bits = WgmmaDescriptor(0, lbo, sbo, swizzle=form.swizzle).encode()
-    found = operand_bytes(bits, element_.bits, form.major is Major.MN, 256, 64)
+    addresses = operand_bytes(bits, element_.bits, form.major is Major.MN, 256, 64)
     for name, stride in (("LBO", lbo), ("SBO", sbo)):
         if step := form.step(name, element_):
             dim, count = step
-            along = found[:, 0] if dim == 0 else found[0]
+            along = addresses[:, 0] if dim == 0 else addresses[0]
             assert along[count] == stride
             assert along[:count].max() < lbo
 
@@ -138,11 +138,11 @@ def test_descriptor_with_bits_outside_the_fields():
 def test_k_major_operand_without_swizzle_by_hand():
     # PTX ISA 9.7.15.5.1.2: core matrices of 8 rows by 16 bytes; LBO along k, SBO along m.
     bits = WgmmaDescriptor(0x400, 128, 256).encode()
-    found = operand_bytes(bits, 16, False, 16)
-    assert found[0].tolist() == [0x400 + 2 * k for k in range(8)] + [
+    addresses = operand_bytes(bits, 16, False, 16)
+    assert addresses[0].tolist() == [0x400 + 2 * k for k in range(8)] + [
         0x480 + 2 * k for k in range(8)
     ]
-    assert found[:, 0].tolist() == [0x400 + 16 * r for r in range(8)] + [
+    assert addresses[:, 0].tolist() == [0x400 + 16 * r for r in range(8)] + [
         0x500 + 16 * r for r in range(8)
     ]
 

@@ -26,14 +26,14 @@ def asynchronous():
 
 
 @pytest.fixture(scope="module")
-def again():
+def two_products():
     return lowered(AGAIN)
 
 
 @pytest.mark.parametrize("body, times", [(PRODUCT, 1), (ASYNC, 1), (AGAIN, 2)])
 def test_correct_kernels_have_no_faults(body, times):
-    found, d, expected = lowered(body).run()
-    assert found == []
+    faults, d, expected = lowered(body).run()
+    assert faults == []
     assert (d == times * expected).all()
 
 
@@ -70,8 +70,8 @@ def test_readers_may_fence_after_the_barrier(product):
     fence = (
         "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}"
     )
-    found, d, expected = product.without(FENCE).before(r"wgmma\.fence", fence).run()
-    assert found == []
+    faults, d, expected = product.without(FENCE).before(r"wgmma\.fence", fence).run()
+    assert faults == []
     assert (d == expected).all()
 
 
@@ -100,11 +100,11 @@ def test_subtile_that_is_uninitialised(product, which):
 
 @pytest.mark.parametrize("name", [r"wait\.group", r"commit\.group"])
 def test_copy_without_a_wait_or_a_commit(asynchronous, name):
-    found = asynchronous.without(rf"nvvm\.cp\.async\.{name}[^\n]*").faults()
-    assert {fault.kind for fault in found} == {ViolationKind.COPY_IN_FLIGHT}
-    assert '"smem.mma"' in found[0].line
-    assert "which the copy at " in found[0].message
-    assert "smem.copy_commit and smem.copy_wait" in found[0].message
+    faults = asynchronous.without(rf"nvvm\.cp\.async\.{name}[^\n]*").faults()
+    assert {fault.kind for fault in faults} == {ViolationKind.COPY_IN_FLIGHT}
+    assert '"smem.mma"' in faults[0].line
+    assert "which the copy at " in faults[0].message
+    assert "smem.copy_commit and smem.copy_wait" in faults[0].message
 
 
 def test_wait_that_leaves_the_last_group_pending(asynchronous):
@@ -122,10 +122,10 @@ def test_copy_without_a_proxy_fence(asynchronous):
 
 
 def test_wgmma_without_a_commit(product):
-    found = product.without(COMMIT).faults()
-    assert {fault.kind for fault in found} == {ViolationKind.ACCUMULATOR_IN_FLIGHT}
-    assert '"smem.store"' in found[0].line
-    assert found[0].message == (
+    faults = product.without(COMMIT).faults()
+    assert {fault.kind for fault in faults} == {ViolationKind.ACCUMULATOR_IN_FLIGHT}
+    assert '"smem.store"' in faults[0].line
+    assert faults[0].message == (
         "reads registers of an accumulator that a wgmma may still be writing: smem.wait "
         "(wgmma.commit_group and wgmma.wait_group) is missing before it"
     )
@@ -140,9 +140,9 @@ def test_wgmma_without_a_wait(product):
     )
 
 
-def test_tile_is_overwritten_before_the_wgmma_completes(again):
-    found = again.without(r"aligned 0;", into="aligned 1;").faults()
-    fault = next(fault for fault in found if fault.kind is ViolationKind.OVERWRITTEN)
+def test_tile_is_overwritten_before_the_wgmma_completes(two_products):
+    faults = two_products.without(r"aligned 0;", into="aligned 1;").faults()
+    fault = next(fault for fault in faults if fault.kind is ViolationKind.OVERWRITTEN)
     assert fault.line.endswith("// the second copy")
     assert fault.message.startswith("writes ")
     assert fault.message.endswith(
@@ -151,8 +151,8 @@ def test_tile_is_overwritten_before_the_wgmma_completes(again):
     )
 
 
-def test_tile_is_overwritten_before_other_warpgroups_have_waited(again):
-    fault = again.without(BARRIER, which=1).only_fault()
+def test_tile_is_overwritten_before_other_warpgroups_have_waited(two_products):
+    fault = two_products.without(BARRIER, which=1).only_fault()
     assert fault.kind is ViolationKind.OVERWRITTEN
     assert fault.line.endswith("// the second copy")
     assert fault.message.endswith(
@@ -167,9 +167,9 @@ def test_no_wgmma_fence(product):
     assert fault.message.endswith("wgmma.fence is missing before it")
 
 
-def test_no_wgmma_fence_after_the_registers_were_written(again):
+def test_no_wgmma_fence_after_the_registers_were_written(two_products):
     zero = "%z = llvm.mlir.zero : !llvm.struct<(f32, f32, f32, f32)>"
-    changed = again.before(MMA, zero, which=4)
+    changed = two_products.before(MMA, zero, which=4)
     words = changed.text.split(MMA)[5].split(",")
     changed_mma = f"{MMA}{words[0]},{words[1]}, %z"
     changed = changed.without(r"mma_async %\w+, %\w+, %\w+", which=4, into=changed_mma)
@@ -177,8 +177,8 @@ def test_no_wgmma_fence_after_the_registers_were_written(again):
 
 
 def test_poison_accumulator_of_a_lowered_kernel(product):
-    found = product.without("<zero>", into="<one>").faults()
-    fault = next(fault for fault in found if fault.kind is ViolationKind.POISON)
+    faults = product.without("<zero>", into="<one>").faults()
+    fault = next(fault for fault in faults if fault.kind is ViolationKind.POISON)
     assert '"smem.mma"' in fault.line
     assert "nothing has defined it" in fault.message
 

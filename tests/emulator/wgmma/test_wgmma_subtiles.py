@@ -61,11 +61,13 @@ DYNAMIC = """%c0 = arith.constant 0 : index
 
 def check(whole, part, swizzle, row, column, reserved=0):
     part = part.replace("ROW", str(row)).replace("COLUMN", str(column))
-    a, b, found = computed(TEXT, whole, part, swizzle, (row // 16, column // 16), reserved)
-    assert (found == a[row : row + 64, column : column + 64] @ b).all()
+    a, b, product = multiply_subtile(
+        TEXT, whole, part, swizzle, (row // 16, column // 16), reserved
+    )
+    assert (product == a[row : row + 64, column : column + 64] @ b).all()
 
 
-def computed(text, whole, part, swizzle, numbers=(0, 0), reserved=0):
+def multiply_subtile(text, whole, part, swizzle, numbers=(0, 0), reserved=0):
     """Return A and B as f32, and the kernel's result."""
     for name, value in (("WHOLE", whole), ("PART", part), ("SWIZZLE", swizzle)):
         text = text.replace(name, value)
@@ -74,8 +76,8 @@ def computed(text, whole, part, swizzle, numbers=(0, 0), reserved=0):
     b = random.integers(-3, 4, (64, 64)).astype(bfloat16)
     inputs = {"A": a, "B": b, "N": np.array(numbers, np.int32)}
     compiled = mlir_smem.compile(text, emit="nvvm", reserved_bytes=reserved)
-    found = run_on_cpu(compiled, "kernel", inputs, ["O"], (1, 1, 1))["O"]
-    return a.astype(np.float32), b.astype(np.float32), found
+    product = run_on_cpu(compiled, "kernel", inputs, ["O"], (1, 1, 1))["O"]
+    return a.astype(np.float32), b.astype(np.float32), product
 
 
 @pytest.mark.parametrize("row, column", [(64, 0), (64, 16), (0, 48), (64, 64)])
@@ -109,9 +111,9 @@ COUNTED = """%zero = arith.constant 0 : index
 def test_subtile_at_the_induction_variable():
     text = TEXT.replace('%d = "smem.mma"(%p, %b)', '%d = "smem.mma"(%p, %b, %sum)')
     text = text.replace(": (!p, !p) -> !d", ": (!p, !p, !d) -> !d")
-    a, b, found = computed(text, ALLOC, COUNTED, "128B")
+    a, b, product = multiply_subtile(text, ALLOC, COUNTED, "128B")
     rows = sum(a[i : i + 64, :64] for i in (0, *range(0, 80, 16)))
-    assert (found == rows @ b).all()
+    assert (product == rows @ b).all()
 
 
 @pytest.mark.parametrize("line", [1, 2, 5])
