@@ -28,13 +28,13 @@ def test_an_activation_is_as_exact_as_f32(name):
     function = getattr(activations, name)
 
     @sl.kernel("(64,64), (64,64)", sync="manual")
-    def applied(source, target):
+    def apply(source, target):
         sl.store(function(sl.load(source)), target)
 
     x = np.linspace(-20, 20, 64 * 64, dtype=np.float32).reshape(64, 64)
     x[0, :3] = 0.0, -0.0, 1e-20
     y = np.zeros_like(x)
-    applied[(1,)](x, y, on="cpu")
+    apply[(1,)](x, y, on="cpu")
     expected = EXACT[name](x.astype(np.float64))
     assert (np.abs(y - expected) <= 1e-6 * np.abs(expected) + 2e-6).all()
 
@@ -45,11 +45,11 @@ def test_the_ends_are_finite(name):
     function = getattr(activations, name)
 
     @sl.kernel("(64,64), (64,64)", sync="manual")
-    def applied(source, target):
+    def apply(source, target):
         sl.store(function(sl.load(source)), target)
 
     x = np.full((64, 64), -1e4, np.float32)
     x[:, ::2] = 1e4
     y = np.ones_like(x)
-    applied[(1,)](x, y, on="cpu")
+    apply[(1,)](x, y, on="cpu")
     assert (y == np.maximum(x, 0)).all()

@@ -34,9 +34,9 @@ BOUNDS = {BF16: 2**-7, np.dtype(np.float16): 2**-10}
 
 def reference(q, k, v, scale=None, left=None, right=None):
     """The result and the logarithms of arrays by heads, in float64."""
-    q, k, v = (each.astype(np.float64) for each in (q, k, v))
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
     heads_of_one, (m, n) = q.shape[1] // k.shape[1], (q.shape[2], k.shape[2])
-    k, v = (np.repeat(each, heads_of_one, 1) for each in (k, v))
+    k, v = (np.repeat(x, heads_of_one, 1) for x in (k, v))
     s = q @ k.swapaxes(-2, -1) * (scale or q.shape[-1] ** -0.5)
     i, j = np.indices((m, n))
     s = np.where((right is not None) & (j > i + n - m + (right or 0)), -np.inf, s)
@@ -139,18 +139,18 @@ PIPELINED = {
 
 
 @pytest.mark.parametrize(
-    ("kernel", "at"),
+    ("kernel", "index"),
     [
-        pytest.param(kernel, at, id=f"{kernel}-line{at}")
-        for kernel, made in PIPELINED.items()
-        for at, line in enumerate(made.splitlines())
+        pytest.param(kernel, index, id=f"{kernel}-line{index}")
+        for kernel, text in PIPELINED.items()
+        for index, line in enumerate(text.splitlines())
         if ORDERING.match(line)
     ],
 )
-def test_no_op_that_orders_can_be_left_out(kernel, at, capfd):
+def test_no_op_that_orders_can_be_left_out(kernel, index, capfd):
     lines = PIPELINED[kernel].splitlines()
     # A region keeps an op.
-    lines[at] = '"gpu.printf"() {format = "."} : () -> ()'
+    lines[index] = '"gpu.printf"() {format = "."} : () -> ()'
     try:
         mlir_smem.compile("\n".join(lines), emit="nvvm")
     except mlir_smem.bindings.mlir.ir.MLIRError:
@@ -215,12 +215,12 @@ def test_one_query(dim):
 
 @pytest.mark.parametrize(("heads", "queries"), [(6, 1), (8, 5)])
 def test_few_queries_of_strided_arrays(heads, queries):
-    q, k, v = (each.transpose(0, 2, 1, 3) for each in arrays(2, heads, 2, queries, 40, 64))
+    q, k, v = (x.transpose(0, 2, 1, 3) for x in arrays(2, heads, 2, queries, 40, 64))
     wide, out = (np.zeros((2, queries, heads, columns), BF16) for columns in (128, 192))
     wide[..., 64:] = q
-    found = attention(wide[..., 64:], k, v, out=out[..., :64], on="cpu")
-    assert (found == attention(q, k, v, on="cpu")).all()
-    assert found.any() and (out[..., 64:] == 0).all()
+    o = attention(wide[..., 64:], k, v, out=out[..., :64], on="cpu")
+    assert (o == attention(q, k, v, on="cpu")).all()
+    assert o.any() and (out[..., 64:] == 0).all()
 
 
 def test_scales_and_types():
@@ -235,80 +235,85 @@ def test_layouts_strides_and_results(layout):
     whole = np.random.default_rng(0).standard_normal((2, 40, 3, 3, 64)).astype(BF16)
     by_heads = [whole[:, :, i].transpose(0, 2, 1, 3) for i in range(3)]
     expected, _ = reference(*by_heads)
-    given = [whole[:, :, i] for i in range(3)] if layout == "bshd" else by_heads
-    out = np.full_like(given[0], 9)
-    found = attention(*given, layout=layout, out=out, config=SMALL, on="cpu")
-    assert found is out
-    found = out.transpose(0, 2, 1, 3) if layout == "bshd" else out
-    assert np.abs(found.astype(float) - expected).max() <= 2**-5
+    operands = [whole[:, :, i] for i in range(3)] if layout == "bshd" else by_heads
+    out = np.full_like(operands[0], 9)
+    o = attention(*operands, layout=layout, out=out, config=SMALL, on="cpu")
+    assert o is out
+    o = out.transpose(0, 2, 1, 3) if layout == "bshd" else out
+    assert np.abs(o.astype(float) - expected).max() <= 2**-5
 
 
 def test_arrays_of_jax():
     jnp = pytest.importorskip("jax.numpy")
-    given = [each.transpose(0, 2, 1, 3) for each in arrays(1, 2, 1, 40, 20, 64)]
-    expected, logarithms = attention(*given, return_lse=True, on="cpu")
-    theirs = [jnp.asarray(each) for each in given]
-    found, lse = attention(*theirs, return_lse=True, on="cpu")
-    assert isinstance(found, jnp.ndarray) and isinstance(lse, jnp.ndarray)
-    assert (np.asarray(found) == expected).all() and (np.asarray(lse) == logarithms).all()
+    operands = [x.transpose(0, 2, 1, 3) for x in arrays(1, 2, 1, 40, 20, 64)]
+    expected, logarithms = attention(*operands, return_lse=True, on="cpu")
+    theirs = [jnp.asarray(x) for x in operands]
+    o, lse = attention(*theirs, return_lse=True, on="cpu")
+    assert isinstance(o, jnp.ndarray) and isinstance(lse, jnp.ndarray)
+    assert (np.asarray(o) == expected).all() and (np.asarray(lse) == logarithms).all()
     out = np.empty_like(expected)
     assert attention(*theirs, out=out, on="cpu") is out and (out == expected).all()
     with pytest.raises(
         ProblemError, match="out is read-only; expected an array that can be written"
     ):
-        attention(*theirs, out=found, on="cpu")
+        attention(*theirs, out=o, on="cpu")
 
 
 Q, K = np.zeros((1, 64, 2, 64), BF16), np.zeros((1, 64, 1, 64), BF16)
 
 
+#: Operands, options, and the error.
+REFUSED = [
+    ((Q[0], K, K), {}, "q has the shape [64, 2, 64]; expected 4 dimensions, bshd"),
+    ((Q, K, K), {"layout": "sbhd"}, "layout is 'sbhd'; expected 'bshd' or 'bhsd'"),
+    (
+        (Q, K.astype(np.float16), K),
+        {},
+        "q has elements of bf16, but k of f16; expected one type",
+    ),
+    (
+        (Q, K, K[:, :8]),
+        {},
+        "k has 1 batches of 1 heads, length 64, dimension 64, but v has 1 batch",
+    ),
+    ((Q, K[..., :32], K[..., :32]), {}, "expected equal batches and dimensions"),
+    ((Q, K[:, :0], K[:, :0]), {}, "expected one or more of each"),
+    ((K, Q, Q), {}, "q has 1 heads, and k and v have 2; expected a multiple of theirs"),
+    ((Q.swapaxes(1, 3), K, K), {}, "expected a contiguous last dimension"),
+    (
+        (Q[..., :32], K[..., :32], K[..., :32]),
+        {},
+        "the head dimension is 32; expected one of 64, 96",
+    ),
+    (
+        (Q.astype(np.float32),) * 3,
+        {},
+        "q, k and v have elements of f32; expected bf16, f16, f8E4M3FN",
+    ),
+    ((Q, K, K), {"scale": -1}, "scale is -1; expected a positive number"),
+    ((Q, K, K), {"scale": "1"}, "scale is '1'; expected a positive number"),
+    ((Q, K, K), {"window": (-1, 0)}, "window is (-1, 0); expected 0 or more, or None for all"),
+    (
+        (Q, K, K),
+        {"window": 5},
+        "window is 5; expected (left, right), numbers of keys, None for all",
+    ),
+    (
+        (Q, K, K),
+        {"out": Q[:, :8]},
+        "out has the shape [1, 2, 8, 64] of bf16 by heads; expected that of q, ",
+    ),
+]
+
+
 @pytest.mark.parametrize(
-    ("given", "options", "message"),
-    [
-        ((Q[0], K, K), {}, "q has the shape [64, 2, 64]; expected 4 dimensions, bshd"),
-        ((Q, K, K), {"layout": "sbhd"}, "layout is 'sbhd'; expected 'bshd' or 'bhsd'"),
-        (
-            (Q, K.astype(np.float16), K),
-            {},
-            "q has elements of bf16, but k of f16; expected one type",
-        ),
-        (
-            (Q, K, K[:, :8]),
-            {},
-            "k has 1 batches of 1 heads, length 64, dimension 64, but v has 1 batch",
-        ),
-        ((Q, K[..., :32], K[..., :32]), {}, "expected equal batches and dimensions"),
-        ((Q, K[:, :0], K[:, :0]), {}, "expected one or more of each"),
-        ((K, Q, Q), {}, "q has 1 heads, and k and v have 2; expected a multiple of theirs"),
-        ((Q.swapaxes(1, 3), K, K), {}, "expected a contiguous last dimension"),
-        (
-            (Q[..., :32], K[..., :32], K[..., :32]),
-            {},
-            "the head dimension is 32; expected one of 64, 96",
-        ),
-        (
-            (Q.astype(np.float32),) * 3,
-            {},
-            "q, k and v have elements of f32; expected bf16, f16, f8E4M3FN",
-        ),
-        ((Q, K, K), {"scale": -1}, "scale is -1; expected a positive number"),
-        ((Q, K, K), {"scale": "1"}, "scale is '1'; expected a positive number"),
-        ((Q, K, K), {"window": (-1, 0)}, "window is (-1, 0); expected 0 or more, or None for all"),
-        (
-            (Q, K, K),
-            {"window": 5},
-            "window is 5; expected (left, right), numbers of keys, None for all",
-        ),
-        (
-            (Q, K, K),
-            {"out": Q[:, :8]},
-            "out has the shape [1, 2, 8, 64] of bf16 by heads; expected that of q, ",
-        ),
-    ],
+    ("operands", "options", "message"),
+    REFUSED,
+    ids=[f"given{i}-options{i}-{message}" for i, (*_, message) in enumerate(REFUSED)],
 )
-def test_what_is_refused(given, options, message):
+def test_what_is_refused(operands, options, message):
     with pytest.raises(ProblemError, match=re.escape(message)):
-        attention(*given, **options, on="cpu")
+        attention(*operands, **options, on="cpu")
 
 
 def test_rows_and_addresses_that_tma_does_not_read():
@@ -323,8 +328,8 @@ def test_rows_and_addresses_that_tma_does_not_read():
 def test_a_kernel_is_compiled_once(monkeypatch):
     expected = attention(Q + 1, K, K + 1, on="cpu")
     monkeypatch.setattr("mlir_smem.kernels.attention.call.emulated.compile", None)
-    found = attention(Q + 1, K, K + 1, on="cpu")
-    assert found.any() and (found == expected).all()
+    o = attention(Q + 1, K, K + 1, on="cpu")
+    assert o.any() and (o == expected).all()
 
 
 def test_an_unknown_machine():
@@ -353,9 +358,9 @@ def test_configurations_that_do_not_fit(config, message):
         config.check(Problem())
 
 
-@pytest.mark.parametrize("of", ["left", "right", "packed", "split"])
-def test_clusters_of_tiles_that_read_other_blocks(of):
+@pytest.mark.parametrize("field", ["left", "right", "packed", "split"])
+def test_clusters_of_tiles_that_read_other_blocks(field):
     with pytest.raises(
         ConfigError, match="cluster is 2, but tiles do not all read the same blocks"
     ):
-        Config(cluster=2).check(Problem(**{of: True}))
+        Config(cluster=2).check(Problem(**{field: True}))

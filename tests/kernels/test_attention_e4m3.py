@@ -4,8 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from test_attention import reference
-from test_attention_packed import packed
-from test_attention_split import combined  # noqa: F401, a fixture
+from test_attention_packed import packed_sequences
+from test_attention_split import combined_problems  # noqa: F401, a fixture
 
 from mlir_smem.kernels.attention import (
     Config,
@@ -46,7 +46,7 @@ def check(q, k, v, causal=False, window=None, **options):
         **options,
     )
     factors = [np.asarray(options.get(f"{name}_descale", 1.0)) for name in "qkv"]
-    factors = [np.broadcast_to(each, (len(q), groups))[..., None, None] for each in factors]
+    factors = [np.broadcast_to(factor, (len(q), groups))[..., None, None] for factor in factors]
     of_q = np.repeat(factors[0], heads // groups, 1)
     wide = (x.astype(float) * f for x, f in zip((q, k, v), (of_q, *factors[1:]), strict=True))
     left, right = window or (None, None)
@@ -98,14 +98,14 @@ def test_clusters_share_keys():
     check(*arrays(1, 2, 1, 257, 66, 64), config=Config(2, 64, 2, 2, 2))
 
 
-@pytest.mark.parametrize("given", ["q", "k", "v", "qk", "qkv"])
+@pytest.mark.parametrize("operands", ["q", "k", "v", "qk", "qkv"])
 @pytest.mark.parametrize("are_arrays", [False, True])
-def test_factors(given, are_arrays):
+def test_factors(operands, are_arrays):
     numbers = {"q": 0.5, "k": 1.5, "v": -3.0}
-    factors = {f"{name}_descale": numbers[name] for name in given}
+    factors = {f"{name}_descale": numbers[name] for name in operands}
     if are_arrays:
         of_heads = np.array([[1.0, 0.5], [0.75, 1.25]], np.float32)
-        factors = {name: each * of_heads for name, each in factors.items()}
+        factors = {name: factor * of_heads for name, factor in factors.items()}
     check(*arrays(2, 4, 2, 33, 20, 64), config=Config(1, 64, 2, 1), **factors)
 
 
@@ -115,9 +115,9 @@ def test_numbers_beside_arrays():
     check(*arrays(1, 2, 2, 40, 66, 64), config=Config(1, 64, 2, 1), **factors)
 
 
-def test_one_query_and_keys_in_parts(combined):  # noqa: F811
+def test_one_query_and_keys_in_parts(combined_problems):  # noqa: F811
     check(*arrays(1, 8, 2, 1, 227, 64), v_descale=np.array([[2.0, 0.5]], np.float32))
-    assert len(combined) == 1
+    assert len(combined_problems) == 1
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_packed_sequences(config, options):
     # block; the longest is more than a tile.
     lengths = [(20, 70), (0, 5), (config.rows + 2, 33), (9, 0), (0, 0), (9, 3)]
     heads = 1 if options else 2
-    (q, k, v), (of_queries, of_keys) = packed(lengths, heads, 1, 64, E4M3)
+    (q, k, v), (of_queries, of_keys) = packed_sequences(lengths, heads, 1, 64, E4M3)
     descale = np.linspace(0.5, 2.0, len(lengths), dtype=np.float32)[:, None]
     out = np.full(q.shape, np.nan, ml_dtypes.bfloat16)
     o, lse = attention(
@@ -152,16 +152,18 @@ def test_packed_sequences(config, options):
         **options,
     )
     left, right = options.get("window", (None, 0 if "causal" in options else None))
-    for at, (_, keys) in enumerate(lengths):
-        rows, columns = (slice(*each[at : at + 2]) for each in (of_queries, of_keys))
+    for sequence, (_, keys) in enumerate(lengths):
+        rows, columns = (
+            slice(*offsets[sequence : sequence + 2]) for offsets in (of_queries, of_keys)
+        )
         if not keys:
             assert not o[rows].any() and np.isneginf(lse[:, rows]).all()
             continue
         of_q, of_k, of_v = (
-            each[part].swapaxes(0, 1)[None].astype(float)
-            for each, part in ((q, rows), (k, columns), (v, columns))
+            x[part].swapaxes(0, 1)[None].astype(float)
+            for x, part in ((q, rows), (k, columns), (v, columns))
         )
-        expected, logarithms = reference(of_q, of_k * descale[at], of_v, None, left, right)
+        expected, logarithms = reference(of_q, of_k * descale[sequence], of_v, None, left, right)
         wrong = np.abs(o[rows].swapaxes(0, 1).astype(float) - expected[0])
         assert wrong.max(initial=0) <= BOUND * np.abs(of_v).max()
         assert np.allclose(lse[:, rows], logarithms[0], rtol=OF_LSE, atol=OF_LSE)
@@ -171,13 +173,13 @@ def test_packed_sequences(config, options):
 def test_no_key_of_the_sequence_before_is_seen(first):
     """A sequence's values are one number; its result is that, wherever it begins."""
     lengths = [(5, first), (9, 34), (3, 2)]
-    (q, k, v), (of_queries, of_keys) = packed(lengths, 1, 1, 64, E4M3)
+    (q, k, v), (of_queries, of_keys) = packed_sequences(lengths, 1, 1, 64, E4M3)
     packing = {"cu_seqlens_q": of_queries, "cu_seqlens_k": of_keys, "max_seqlen_q": 9}
-    for at, number in enumerate((-448, 2, 448)):
-        v[of_keys[at] : of_keys[at + 1]] = number
+    for sequence, number in enumerate((-448, 2, 448)):
+        v[of_keys[sequence] : of_keys[sequence + 1]] = number
     o = attention(q, k, v, config=Config(1, 32, 2, 1), on="cpu", **packing)
-    for at, number in enumerate((-448, 2, 448)):
-        rows = slice(of_queries[at], of_queries[at + 1])
+    for sequence, number in enumerate((-448, 2, 448)):
+        rows = slice(of_queries[sequence], of_queries[sequence + 1])
         assert np.allclose(o[rows].astype(float), number, rtol=BOUND)
 
 

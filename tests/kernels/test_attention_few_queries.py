@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from test_attention import BF16, arrays, check
-from test_attention_split import combined  # noqa: F401, a fixture
+from test_attention_split import combined_problems  # noqa: F401, a fixture
 
 from mlir_smem.kernels.attention import Config, ConfigError, Problem, attention, default_config
 from mlir_smem.kernels.attention.call.checked import heads_of_tile
@@ -51,11 +51,11 @@ HEADS = {64: 8, 96: 4, 128: 2, 192: 4, 256: 8}
 
 @pytest.mark.parametrize("dim", DIMS)
 @pytest.mark.parametrize("causal", [False, True])
-def test_keys_in_parts(dim, causal, combined):  # noqa: F811
+def test_keys_in_parts(dim, causal, combined_problems):  # noqa: F811
     keys = default_config(Problem(dim=dim), 64).keys + 3
     groups = 2 if dim == 64 else 1
     check(*arrays(1, HEADS[dim] * groups, groups, 5, keys, dim), causal=causal)
-    assert [problem.heads for problem in combined] == [HEADS[dim]]
+    assert [problem.heads for problem in combined_problems] == [HEADS[dim]]
 
 
 @pytest.mark.parametrize("config", [Config(1, 32, 2, 1), Config(2, 32, 2, 2)])
@@ -72,12 +72,12 @@ def test_a_configuration_with_an_odd_number_of_warpgroups():
 def test_e4m3():
     q, k, v = arrays(1, 8, 2, 5, 40, 64, np.dtype(ml_dtypes.float8_e4m3fn))
     factors = np.float32([[0.5, 2.0]])
-    found = attention(q, k, v, layout="bhsd", causal=True, k_descale=factors, on="cpu")
-    wide = [each.astype(BF16) for each in (q, k, v)]
+    o = attention(q, k, v, layout="bhsd", causal=True, k_descale=factors, on="cpu")
+    wide = [x.astype(BF16) for x in (q, k, v)]
     wide[1] *= factors.astype(BF16)[..., None, None]
     expected = attention(*wide, layout="bhsd", causal=True, on="cpu")
-    assert found.dtype == BF16
-    difference = np.abs(found.astype(float) - expected.astype(float))
+    assert o.dtype == BF16
+    difference = np.abs(o.astype(float) - expected.astype(float))
     assert difference.mean() <= 2**-5 * np.abs(expected.astype(float)).mean()
 
 

@@ -48,7 +48,7 @@ def test_a_call_is_checked_once(gpu):
     "changed", [{"scale": 0.5}, {"causal": True}, {"window": (5, None)}, {"layout": "bhsd"}]
 )
 def test_another_call_is_checked(changed):
-    equal = [array((4, 4, 4, 64), 0x1000 * at) for at in range(1, 5)]
+    equal = [array((4, 4, 4, 64), 0x1000 * i) for i in range(1, 5)]
     for options in ({}, changed, {}, changed):
         attention(*equal[:3], out=equal[3], **options)
     assert len(launch._CALLS._values) == 2
@@ -122,11 +122,11 @@ def test_values_of_e4m3_are_transposed(gpu):
 
 
 def test_new_arrays_of_the_library(gpu, monkeypatch):
-    made = []
+    allocations = []
 
     def empty(shape, dtype):
-        made.append((shape, np.dtype(dtype).name))
-        return OnGpu(shape, np.dtype(dtype), row_major_strides(shape), 0x8000 * len(made))
+        allocations.append((shape, np.dtype(dtype).name))
+        return OnGpu(shape, np.dtype(dtype), row_major_strides(shape), 0x8000 * len(allocations))
 
     stream = types.SimpleNamespace(ptr=7)
     cuda = types.SimpleNamespace(get_current_stream=lambda: stream)
@@ -134,5 +134,5 @@ def test_new_arrays_of_the_library(gpu, monkeypatch):
     monkeypatch.setattr(OnGpu, "__module__", "cupy._core")
     for _ in range(2):
         attention(Q, K, V, return_lse=True)
-    assert made == [(Q.view.shape, "bfloat16"), ((2, 8, 3000), "float32")] * 2
+    assert allocations == [(Q.view.shape, "bfloat16"), ((2, 8, 3000), "float32")] * 2
     assert [one.hStream for one in gpu.launches] == [7, 7]

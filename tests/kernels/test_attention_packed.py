@@ -21,17 +21,17 @@ def starts(lengths):
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
 
 
-def packed(lengths, heads, groups, dim, dtype=BF16, seed=0):
+def packed_sequences(lengths, heads, groups, dim, dtype=BF16, seed=0):
     random = np.random.default_rng(seed)
-    of_queries, of_keys = (starts(each) for each in zip(*lengths, strict=True))
+    of_queries, of_keys = map(starts, zip(*lengths, strict=True))
     shapes = (of_queries[-1], heads, dim), *[(of_keys[-1], groups, dim)] * 2
     return [random.standard_normal(shape).astype(dtype) for shape in shapes], (of_queries, of_keys)
 
 
 def check(lengths, heads=2, groups=1, dim=64, dtype=BF16, causal=False, window=None, **options):
-    (q, k, v), (of_queries, of_keys) = packed(lengths, heads, groups, dim, dtype)
+    (q, k, v), (of_queries, of_keys) = packed_sequences(lengths, heads, groups, dim, dtype)
     out = np.full(q.shape, np.nan, dtype)
-    found, lse = attention(
+    o, lse = attention(
         q,
         k,
         v,
@@ -45,17 +45,19 @@ def check(lengths, heads=2, groups=1, dim=64, dtype=BF16, causal=False, window=N
         on="cpu",
         **options,
     )
-    assert found is out and lse.shape == (heads, len(q))
+    assert o is out and lse.shape == (heads, len(q))
     left, right = window or (None, None)
-    for at, (_, keys) in enumerate(lengths):
-        rows, columns = (slice(*each[at : at + 2]) for each in (of_queries, of_keys))
-        parts = (each.swapaxes(0, 1)[None] for each in (q[rows], k[columns], v[columns]))
+    for sequence, (_, keys) in enumerate(lengths):
+        rows, columns = (
+            slice(*offsets[sequence : sequence + 2]) for offsets in (of_queries, of_keys)
+        )
+        parts = (x.swapaxes(0, 1)[None] for x in (q[rows], k[columns], v[columns]))
         if not keys:
-            assert not found[rows].any() and np.isneginf(lse[:, rows]).all()
+            assert not o[rows].any() and np.isneginf(lse[:, rows]).all()
             continue
         expected, logarithms = reference(*parts, left=left, right=0 if causal else right)
         bound = BOUNDS[np.dtype(dtype)] * np.abs(v.astype(np.float32)).max()
-        wrong = found[rows].swapaxes(0, 1).astype(np.float64) - expected[0]
+        wrong = o[rows].swapaxes(0, 1).astype(np.float64) - expected[0]
         assert np.abs(wrong).max(initial=0) <= bound
         np.testing.assert_allclose(lse[:, rows], logarithms[0], atol=1e-4)
 
@@ -90,12 +92,12 @@ def test_one_query_each():
 
 
 def test_heads_before_tokens():
-    (q, k, v), (of_queries, of_keys) = packed([(20, 30), (10, 20)], 2, 2, 64)
+    (q, k, v), (of_queries, of_keys) = packed_sequences([(20, 30), (10, 20)], 2, 2, 64)
     options = {"cu_seqlens_q": of_queries, "cu_seqlens_k": of_keys, "max_seqlen_q": 64, "on": "cpu"}
     expected = attention(q, k, v, **options)
-    by_heads = (each.swapaxes(0, 1).copy() for each in (q, k, v))
-    found = attention(*by_heads, layout="bhsd", **options)
-    assert (found.swapaxes(0, 1) == expected).all()
+    by_heads = (x.swapaxes(0, 1).copy() for x in (q, k, v))
+    o = attention(*by_heads, layout="bhsd", **options)
+    assert (o.swapaxes(0, 1) == expected).all()
 
 
 @pytest.mark.parametrize("dim", [64, 128, 256])
@@ -105,7 +107,7 @@ def test_the_order_is_proven_for_all_lengths(dim, left, right):
     attention_kernel(problem, default_config(problem))
 
 
-(Q, K, _), (OF_QUERIES, OF_KEYS) = packed([(40, 50), (30, 20)], 2, 1, 64)
+(Q, K, _), (OF_QUERIES, OF_KEYS) = packed_sequences([(40, 50), (30, 20)], 2, 1, 64)
 GIVEN = {"cu_seqlens_q": OF_QUERIES, "cu_seqlens_k": OF_KEYS, "max_seqlen_q": 40}
 
 

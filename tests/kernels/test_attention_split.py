@@ -16,8 +16,8 @@ from mlir_smem.kernels.attention.generator.problem import DIMS
 
 
 @pytest.fixture
-def combined(monkeypatch):
-    """The problems whose parts have been combined; each block of few is a part."""
+def combined_problems(monkeypatch):
+    """The problems whose parts are combined; each block of a few keys is a part."""
     problems = []
     kernel = emulated.combining_kernel
 
@@ -45,34 +45,34 @@ def combined(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("causal", [False, True])
-def test_parts_of_the_keys(config, shape, lengths, causal, combined):
+def test_parts_of_the_keys(config, shape, lengths, causal, combined_problems):
     check(*arrays(*shape, *lengths, 64), causal=causal, config=config)
-    assert bool(combined) == (lengths[1] > config.keys)
+    assert bool(combined_problems) == (lengths[1] > config.keys)
 
 
-def test_a_part_with_no_key_that_a_query_sees(combined):
+def test_a_part_with_no_key_that_a_query_sees(combined_problems):
     """The first queries of a mask see the first keys alone, or none."""
     config = Config(1, 32, 2, 1)
     check(*arrays(1, 1, 1, 60, 70, 64), causal=True, config=config)
     check(*arrays(1, 1, 1, 64, 40, 64), causal=True, config=config)
     check(*arrays(1, 1, 1, 33, 70, 64), window=(None, 5), config=config)
-    assert len(combined) == 3
+    assert len(combined_problems) == 3
 
 
 @pytest.mark.parametrize("dim", DIMS)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_one_query_of_each_dimension(dim, dtype, combined):
+def test_one_query_of_each_dimension(dim, dtype, combined_problems):
     keys = default_config(Problem(dim=dim), queries=1).keys + 3
     check(*arrays(1, 3, 1, 1, keys, dim, np.dtype(dtype)))
-    assert len(combined) == 1
+    assert len(combined_problems) == 1
 
 
-def test_scores_of_very_different_size(combined):
+def test_scores_of_very_different_size(combined_problems):
     """A part has all of the weight, and the others underflow."""
     q, k, v = arrays(1, 1, 1, 8, 70, 64)
     k[:, :, 40] *= 30
     check(q, k, v, config=Config(1, 32, 2, 1))
-    assert len(combined) == 1
+    assert len(combined_problems) == 1
 
 
 @pytest.mark.parametrize(

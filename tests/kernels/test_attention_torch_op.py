@@ -21,12 +21,12 @@ def with_lse(q, k, v):
 
 
 def in_a_window(q, k, v):
-    by_heads = [each.transpose(1, 2) for each in (q, k, v)]
+    by_heads = [x.transpose(1, 2) for x in (q, k, v)]
     o = attention(*by_heads, window=(20, 3), scale=0.1, layout="bhsd", on="cpu")
     return (o.transpose(1, 2),)
 
 
-def packed(q, k, v):
+def attend_packed(q, k, v):
     starts = {
         "cu_seqlens_q": torch.tensor([0, 8, 20], dtype=torch.int32),
         "cu_seqlens_k": torch.tensor([0, 20, 30], dtype=torch.int32),
@@ -36,12 +36,14 @@ def packed(q, k, v):
 
 
 def of_e4m3(q, k, v):
-    given = [(each * 2).to(torch.float8_e4m3fn) for each in (q, k, v)]
+    operands = [(x * 2).to(torch.float8_e4m3fn) for x in (q, k, v)]
     factors = {"q_descale": 0.5, "k_descale": 0.5, "v_descale": torch.full((1, 1), 0.5)}
-    return (attention(*given, **factors, on="cpu") * 2,)
+    return (attention(*operands, **factors, on="cpu") * 2,)
 
 
-@pytest.mark.parametrize("function", [with_lse, in_a_window, packed, of_e4m3])
+@pytest.mark.parametrize(
+    "function", [with_lse, in_a_window, pytest.param(attend_packed, id="packed"), of_e4m3]
+)
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_a_graph_keeps_it_whole(function, dynamic):
     ops = []
@@ -51,9 +53,9 @@ def test_a_graph_keeps_it_whole(function, dynamic):
         return graph
 
     compiled = torch.compile(function, backend=backend, fullgraph=True, dynamic=dynamic)
-    given = tensors()
-    for found, expected in zip(compiled(*given), function(*given), strict=True):
-        assert torch.equal(found, expected)
+    inputs = tensors()
+    for actual, expected in zip(compiled(*inputs), function(*inputs), strict=True):
+        assert torch.equal(actual, expected)
     assert sum("mlir_smem" in op for op in ops) == 1
 
 
@@ -65,15 +67,15 @@ def test_the_meta_function_is_right(return_lse, layout, is_packed):
 
     options = {"causal": True, "left": None, "right": None, "scale": None, "layout": layout}
     options |= {"return_lse": return_lse, "factors": [1.0, 1.0, 1.0], "on": "cpu"}
-    given, starts = tensors(), (None, None)
+    operands, starts = tensors(), (None, None)
     if is_packed:
-        given = [each[0] for each in given]
-        starts = [torch.tensor(each, dtype=torch.int32) for each in ([0, 8, 20], [0, 20, 30])]
+        operands = [x[0] for x in operands]
+        starts = [torch.tensor(x, dtype=torch.int32) for x in ([0, 8, 20], [0, 20, 30])]
     if layout == "bhsd":
-        given = [each.transpose(-2, -3).contiguous() for each in given]
+        operands = [x.transpose(-2, -3).contiguous() for x in operands]
     options["max_seqlen_q"] = 12 if is_packed else None
-    found = torch.library.opcheck(OP, (*given, *starts, None, None, None), options)
-    assert set(found.values()) == {"SUCCESS"}
+    outcomes = torch.library.opcheck(OP, (*operands, *starts, None, None, None), options)
+    assert set(outcomes.values()) == {"SUCCESS"}
 
 
 def test_what_a_graph_does_not_take():

@@ -28,7 +28,7 @@ def array(shape, pointer, element="bf16"):
 
 
 SHAPE = (2, 700, 4, 64)
-Q, K, V, OUT = (array(SHAPE, 0x100000 * at) for at in range(1, 5))
+Q, K, V, OUT = (array(SHAPE, 0x100000 * i) for i in range(1, 5))
 
 #: 3 consumers are the default.
 CONFIGS = [Config(2, 64, 2, 1), Config(1, 64, 2, 1), Config(2, 80, 2, 2)]
@@ -79,7 +79,7 @@ def test_what_is_found_is_used(gpu):
     assert threads(gpu) == 2 * 128
     # Another mask and other extents have their own.
     assert threads(gpu, causal=True) == 4 * 128
-    half = [array((1, *SHAPE[1:]), 0x100000 * at) for at in range(1, 5)]
+    half = [array((1, *SHAPE[1:]), 0x100000 * i) for i in range(1, 5)]
     attention(*half[:3], out=half[3])
     assert gpu.launches[-1].blockDimX == 4 * 128
 
@@ -125,27 +125,27 @@ def test_what_does_not_fit_is_dropped(gpu):
 
 def test_parts_of_the_keys(gpu):
     """One warpgroup splits the keys, and two launches are measured together."""
-    q, out = (array((1, 1, 4, 64), 0x1000 * at) for at in (1, 2))
-    k, v = (array((1, 4000, 4, 64), 0x100000 * at) for at in (1, 2))
-    given = [Config(1, 64, 3, 1)]
+    q, out = (array((1, 1, 4, 64), 0x1000 * i) for i in (1, 2))
+    k, v = (array((1, 4000, 4, 64), 0x100000 * i) for i in (1, 2))
+    configs = [Config(1, 64, 3, 1)]
     Clock.times = {}
-    tune(q, k, v, out=out, configs=given, progress=False)
+    tune(q, k, v, out=out, configs=configs, progress=False)
     assert [one.gridDimY for one in gpu.launches[:2]] == [1, 4]
 
 
 def test_a_new_result_and_logarithms(gpu, monkeypatch):
-    made = []
+    allocations = []
 
     def maker(like, shape, element):
         def make(like):
-            made.append((shape, element))
-            return 0x10000 * len(made), array(shape, 0x10000 * len(made), element)
+            allocations.append((shape, element))
+            return 0x10000 * len(allocations), array(shape, 0x10000 * len(allocations), element)
 
         return make
 
     monkeypatch.setattr(launch, "maker", maker)
     tune(Q, K, V, return_lse=True, configs=CONFIGS[:1], progress=False)
-    assert set(made) == {(SHAPE, "bf16"), ((2, 4, 700), "f32")}
+    assert set(allocations) == {(SHAPE, "bf16"), ((2, 4, 700), "f32")}
 
 
 def test_arguments_that_attention_refuses():
@@ -161,8 +161,8 @@ def test_candidates_fit_and_many_queries_have_the_default(dim, element):
     for masked in (False, True):
         problem = Problem(element, dim, right=masked)
         for queries in (8, 1000, 1 << 20):
-            found = candidates(problem, queries)
-            assert found and len(set(found)) == len(found)
-            for config in found:
+            configs = candidates(problem, queries)
+            assert configs and len(set(configs)) == len(configs)
+            for config in configs:
                 config.check(problem)
-            assert queries == 8 or default_config(problem, queries) in found
+            assert queries == 8 or default_config(problem, queries) in configs

@@ -18,17 +18,17 @@ def matrix(array):
     return Matrix(array.ctypes.data, array.shape, strides, array.itemsize)
 
 
-def view(of, given):
+def view(folded, array):
     """The NumPy view that a `Matrix` of an array's memory describes."""
-    strides = [stride * of.item_bytes for stride in of.strides]
-    return np.lib.stride_tricks.as_strided(given, of.shape, strides)
+    strides = [stride * folded.item_bytes for stride in folded.strides]
+    return np.lib.stride_tricks.as_strided(array, folded.shape, strides)
 
 
 def contiguous(*shape):
     return np.arange(prod(shape), dtype=np.float32).reshape(shape)
 
 
-def found(a, b):
+def fold(a, b):
     c = np.zeros((*broadcast(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), np.float32)
     return fold_batch(matrix(a), matrix(b), matrix(c)), c
 
@@ -47,27 +47,27 @@ def found(a, b):
     ],
 )
 def test_the_dimensions_that_remain(a, b, dims, extents, rows):
-    batch, _ = found(contiguous(*a), contiguous(*b))
+    batch, _ = fold(contiguous(*a), contiguous(*b))
     assert (batch.dims, batch.extents, batch.c.shape[-2]) == (dims, extents, rows)
 
 
 def test_dimensions_that_are_not_even():
     a = contiguous(6, 8, 4, 3)[:, :4]
-    batch, _ = found(a, contiguous(6, 4, 3, 2))
+    batch, _ = fold(a, contiguous(6, 4, 3, 2))
     assert (batch.dims, batch.extents) == (("ab", "ab"), (6, 4))
 
 
 def test_one_row_of_each_matrix():
     """The rows of a batch of single rows are as far apart as the matrices."""
     a = contiguous(5, 8, 3)[:, :1]
-    batch, _ = found(a, contiguous(3, 2))
+    batch, _ = fold(a, contiguous(3, 2))
     assert (batch.a.shape, batch.a.strides, batch.dims) == ((5, 3), (24, 1), ())
 
 
 def test_broadcast_strides():
     """A dimension of stride 0 is one that the operand lacks."""
     a = np.broadcast_to(contiguous(4, 3), (5, 4, 3))
-    batch, _ = found(a, contiguous(5, 3, 2))
+    batch, _ = fold(a, contiguous(5, 3, 2))
     assert (batch.dims, batch.a.shape) == (("b",), (4, 3))
 
 
@@ -88,7 +88,7 @@ def test_broadcast_strides():
 )
 def test_what_a_kernel_does_not_take(a, b, message):
     with pytest.raises(ProblemError) as error:
-        found(a, b)
+        fold(a, b)
     assert str(error.value) == message
 
 
@@ -115,12 +115,12 @@ def test_the_product_is_numpys(data):
         return whole[tuple(slice(None, None, step) for step in steps)]
 
     a, b = operand(m, k), operand(k, n)
-    batch, c = found(a, b)
+    batch, c = fold(a, b)
     first, second, result = view(batch.a, a), view(batch.b, b), view(batch.c, c)
-    for at in np.ndindex(*batch.extents):
+    for index in np.ndindex(*batch.extents):
         of_a, of_b = (
-            tuple(i for i, having in zip(at, batch.dims, strict=True) if name in having)
+            tuple(i for i, having in zip(index, batch.dims, strict=True) if name in having)
             for name in "ab"
         )
-        result[at] = first[of_a] @ second[of_b]
+        result[index] = first[of_a] @ second[of_b]
     assert (c == a @ b).all()

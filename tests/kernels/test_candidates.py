@@ -23,11 +23,11 @@ EXTENTS = [(8192, 8192, 8192), (512, 512, 4096), (1, 4096, 4096), (4096, 8, 64),
 @pytest.mark.parametrize("extents", EXTENTS, ids=str)
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_they_fit_and_differ(problem, extents):
-    found = candidates(problem, *extents)
-    assert 2 <= len(found) <= MAX_CANDIDATES
-    assert len(set(found)) == len(found)
-    assert found[0] == choose(problem, *extents)
-    for config in found:
+    configs = candidates(problem, *extents)
+    assert 2 <= len(configs) <= MAX_CANDIDATES
+    assert len(set(configs)) == len(configs)
+    assert configs[0] == choose(problem, *extents)
+    for config in configs:
         config.check(problem)
 
 
@@ -49,19 +49,19 @@ def test_as_many_stages_as_fit():
 
 
 def test_narrower_epilogue_tiles_allow_a_fourth_stage():
-    found = {c.tile[:2]: c for c, _ in rank(Problem(), 8192, 8192, 8192) if not c.exchanged}
-    tight, roomy = found[256, 128], found[128, 128]
+    by_tile = {c.tile[:2]: c for c, _ in rank(Problem(), 8192, 8192, 8192) if not c.exchanged}
+    tight, roomy = by_tile[256, 128], by_tile[128, 128]
     assert (tight.stages, tight.store_columns) == (4, 64)
     assert replace(tight, store_columns=128).max_stages(Problem()) == 3
     assert (roomy.stages, roomy.store_columns) == (6, 128)
 
 
 def test_a_large_gemm_has_large_tiles():
-    found = candidates(Problem(), 8192, 8192, 8192)
-    first = found[0]
+    configs = candidates(Problem(), 8192, 8192, 8192)
+    first = configs[0]
     assert first.tile[0] * first.tile[1] >= 128 * 256
     assert (first.stages, first.group, first.consumers, first.split_k) == (4, 16, 2, 1)
-    variants = [config for config in found if config.tile == first.tile]
+    variants = [config for config in configs if config.tile == first.tile]
     assert {config.group for config in variants} == {8, 16, 32}
     assert {(2, 1), (1, 2)} <= {config.cluster for config in variants}
     stores = {(config.store_columns, config.store_buffers) for config in variants}
@@ -114,8 +114,8 @@ def test_all_tiles_are_split_into_as_many_parts(extents):
 def test_few_k_blocks_are_not_shared():
     """A launch with clusters takes longer; rows that begin between sectors of L2 may still pay."""
     for k, shares in ((256, False), (264, True), (8192, True)):
-        found = {config.cluster for config, _ in rank(Problem(), 4096, 4096, k)}
-        assert (found != {(1, 1)}) == shares
+        clusters = {config.cluster for config, _ in rank(Problem(), 4096, 4096, k)}
+        assert (clusters != {(1, 1)}) == shares
 
 
 def test_rows_that_are_not_aligned_are_shared_in_clusters():
@@ -139,8 +139,8 @@ def test_no_cluster_is_larger_than_c(m, n):
 
 
 def test_groups_of_all_rows_are_equal():
-    found = candidates(Problem(), 1024, 16384, 4096)
-    assert {config.group for config in found if not config.exchanged} == {16}
+    configs = candidates(Problem(), 1024, 16384, 4096)
+    assert {config.group for config in configs if not config.exchanged} == {16}
 
 
 def test_the_choice_is_explained(capsys):

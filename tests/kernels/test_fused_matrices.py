@@ -30,7 +30,7 @@ def add(x, bias):
 
 
 @pytest.mark.parametrize(
-    "given, by_tma",
+    "properties, by_tma",
     [
         ({"element": "bf16"}, True),
         ({"element": "f16", "strides": (144, 1)}, True),
@@ -42,14 +42,14 @@ def add(x, bias):
     ],
     ids=str,
 )
-def test_which_matrices_tma_loads(gpu, given, by_tma):
-    def added(x, bias):
+def test_which_matrices_tma_loads(gpu, properties, by_tma):
+    def add(x, bias):
         return x + bias.to(sl.f32)
 
-    operand = array((200, 136), **given)
-    (found,) = fused_call(added, {"bias": operand}, "f32", (200, 136), 0).fusion.operands
-    assert found.by_tma == by_tma
-    matmul(A, B, C, epilogue=added, operands={"bias": operand}, config=SMALL)
+    operand = array((200, 136), **properties)
+    (fused,) = fused_call(add, {"bias": operand}, "f32", (200, 136), 0).fusion.operands
+    assert fused.by_tma == by_tma
+    matmul(A, B, C, epilogue=add, operands={"bias": operand}, config=SMALL)
     assert len(gpu.maps) == 3 + by_tma
 
 

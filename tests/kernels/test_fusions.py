@@ -26,14 +26,14 @@ pytestmark = pytest.mark.usefixtures("no_calls")
 @pytest.fixture
 def traces(monkeypatch):
     """The operands of each epilogue that is traced."""
-    made = []
+    traced_operands = []
 
-    def counted(function, operands, *others):
-        made.append(operands)
+    def record_trace(function, operands, *others):
+        traced_operands.append(operands)
         return trace_epilogue(function, operands, *others)
 
-    monkeypatch.setattr(fusions, "trace_epilogue", counted)
-    return made
+    monkeypatch.setattr(fusions, "trace_epilogue", record_trace)
+    return traced_operands
 
 
 def array(shape, element="bf16", pointer=0x1000, strides=None, device=0):
@@ -69,10 +69,10 @@ def test_a_gemm_with_an_epilogue_is_launched(gpu):
     ],
 )
 def test_operands_broadcast(shape, kind):
-    found = fused_call(add, {"bias": array(shape, "f32")}, "f32", (200, 136), 0)
-    assert found.fusion.operands == (EpilogueOperand("bias", "f32", kind, by_tma=kind == "mn"),)
+    call = fused_call(add, {"bias": array(shape, "f32")}, "f32", (200, 136), 0)
+    assert call.fusion.operands == (EpilogueOperand("bias", "f32", kind, by_tma=kind == "mn"),)
     extents = {"mn": (200, 136), "n": (136,), "m": (200,), "": (1,)}[kind]
-    assert found.arguments[0].shape == extents
+    assert call.arguments[0].shape == extents
 
 
 def test_the_strides_of_an_operand():
@@ -99,12 +99,14 @@ def test_a_lambda_is_traced_once(gpu, traces):
 
 
 def test_a_closure_is_part_of_the_function(traces):
-    def scaled(by):
-        return lambda x: x * by
+    def scale(factor):
+        return lambda x: x * factor
 
-    found = [fused_call(scaled(by), {}, "f32", (64, 64), 0).fusion for by in (2.0, 3.0, 2.0)]
+    first, second, third = (
+        fused_call(scale(factor), {}, "f32", (64, 64), 0).fusion for factor in (2.0, 3.0, 2.0)
+    )
     assert len(traces) == 2
-    assert found[0] == found[2] != found[1]
+    assert first == third != second
 
 
 FACTOR = 2.0
@@ -314,21 +316,21 @@ def test_two_results_are_stored(gpu):
 
 
 def test_two_new_results(gpu, monkeypatch):
-    made = []
+    allocations = []
 
     def empty(shape, dtype):
-        made.append(array(shape, {2: "bf16", 4: "f32"}[np.dtype(dtype).itemsize], 0x100000))
-        return made[-1]
+        allocations.append(array(shape, {2: "bf16", 4: "f32"}[np.dtype(dtype).itemsize], 0x100000))
+        return allocations[-1]
 
     cuda = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=7))
     monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(empty=empty, cuda=cuda))
     monkeypatch.setattr(OnGpu, "__module__", "cupy._core")
     monkeypatch.setattr(streams, "_BY_CLASS", {})
     for _ in range(2):
-        found = matmul(A, B, epilogue=both, out_dtype=("bf16", "f32"), config=SMALL)
-        assert found == tuple(made[-2:])
-        assert [each.dtype.itemsize for each in found] == [2, 4]
-    assert len(gpu.maps) == 4 and len(made) == 4
+        outs = matmul(A, B, epilogue=both, out_dtype=("bf16", "f32"), config=SMALL)
+        assert outs == tuple(allocations[-2:])
+        assert [out.dtype.itemsize for out in outs] == [2, 4]
+    assert len(gpu.maps) == 4 and len(allocations) == 4
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def run(capsys, *arguments):
     return code, *capsys.readouterr()
 
 
-def refused(capsys, *arguments):
+def error_of(capsys, *arguments):
     with pytest.raises(SystemExit) as exit_:
         command.main(arguments)
     assert exit_.value.code == 1
@@ -92,47 +92,47 @@ def test_it_runs_as_a_program_without_a_gpu():
 
 
 def test_no_shapes(capsys):
-    assert refused(capsys, "warm") == (
+    assert error_of(capsys, "warm") == (
         "python -m mlir_smem.kernels.gemm: error: no shapes; expected MxNxK arguments or --from FILE\n"
     )
 
 
 def test_a_shape_that_is_none(capsys):
-    assert "error: '8x8' is no shape; expected MxNxK" in refused(capsys, "warm", "8x8")
+    assert "error: '8x8' is no shape; expected MxNxK" in error_of(capsys, "warm", "8x8")
 
 
 def test_a_file_that_is_not_there(capsys, tmp_path):
-    error = refused(capsys, "warm", "--from", str(tmp_path / "none"))
+    error = error_of(capsys, "warm", "--from", str(tmp_path / "none"))
     assert error.count("\n") == 1
     assert "No such file" in error
 
 
 def test_a_file_that_is_no_text(capsys, tmp_path):
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
-    error = refused(capsys, "warm", "--from", str(tmp_path / "bytes"))
+    error = error_of(capsys, "warm", "--from", str(tmp_path / "bytes"))
     assert error.endswith("bytes is no text\n")
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "two"])
 def test_a_number_of_processes_that_is_none(capsys, jobs):
-    error = refused(capsys, "warm", "8x8x8", f"--jobs={jobs}")
+    error = error_of(capsys, "warm", "8x8x8", f"--jobs={jobs}")
     assert f"{jobs!r} is no number of processes; expected 1 or more" in error
 
 
 def test_an_unknown_architecture(capsys):
-    error = refused(capsys, "warm", "8x8x8", "--arch", "sm_80")
+    error = error_of(capsys, "warm", "8x8x8", "--arch", "sm_80")
     assert "'sm_80'" in error and "sm_90a" in error
 
 
 def test_the_cache_is_off(capsys, monkeypatch):
     monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
-    error = refused(capsys, "warm", "8x8x8")
+    error = error_of(capsys, "warm", "8x8x8")
     assert error.endswith("the cache is off (MLIR_SMEM_CACHE), so compiled kernels would be lost\n")
 
 
 def test_dask_is_not_installed(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    error = refused(capsys, "warm", "8x8x8", "--executor", "tcp://127.0.0.1:1")
+    error = error_of(capsys, "warm", "8x8x8", "--executor", "tcp://127.0.0.1:1")
     assert error.endswith("--executor needs Dask: pip install distributed\n")
 
 

@@ -35,7 +35,7 @@ def run(capsys, *arguments):
     return code, capsys.readouterr().out
 
 
-def refused(capsys, *arguments):
+def error_of(capsys, *arguments):
     with pytest.raises(SystemExit) as exit_:
         command.main(["table", *map(str, arguments)])
     assert exit_.value.code == 1
@@ -76,32 +76,32 @@ def test_damaged_results_are_left_out(caches, capsys, tmp_path):
 def test_several_gpus_need_a_name(caches, capsys, tmp_path):
     keep("NVIDIA H100", 8, Config())
     out = tmp_path / "table.json"
-    error = refused(capsys, *caches, "--out", out)
+    error = error_of(capsys, *caches, "--out", out)
     assert "--gpu is missing; expected " in error
     assert "'NVIDIA H200'" in error and "'NVIDIA H100'" in error
-    assert "--gpu is 'A100'; expected " in refused(capsys, *caches, "--gpu", "A100", "--out", out)
+    assert "--gpu is 'A100'; expected " in error_of(capsys, *caches, "--gpu", "A100", "--out", out)
     assert not out.exists()
     run(capsys, *caches, "--gpu", "NVIDIA H100", "--out", out)
     assert set(read_table(out, "NVIDIA H100")) == {key(8)}
 
 
 def test_a_cache_without_results(capsys, tmp_path):
-    error = refused(capsys, tmp_path, "--out", tmp_path / "table.json")
+    error = error_of(capsys, tmp_path, "--out", tmp_path / "table.json")
     assert error.endswith(f"error: no results of tune in {tmp_path}\n")
 
 
 def test_a_cache_that_is_not_there(capsys, tmp_path):
-    assert "No such file" in refused(capsys, tmp_path / "none", "--out", tmp_path / "t.json")
+    assert "No such file" in error_of(capsys, tmp_path / "none", "--out", tmp_path / "t.json")
 
 
 def test_the_cache_is_off(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
-    error = refused(capsys, "--out", tmp_path / "table.json")
+    error = error_of(capsys, "--out", tmp_path / "table.json")
     assert error.endswith("the cache is off (MLIR_SMEM_CACHE); expected folders of caches\n")
 
 
 def test_a_file_that_is_no_table_is_not_replaced(caches, capsys, tmp_path):
     out = tmp_path / "table.json"
     out.write_text("{}")
-    assert f"{out} is no table of {GPU}: " in refused(capsys, *caches, "--out", out)
+    assert f"{out} is no table of {GPU}: " in error_of(capsys, *caches, "--out", out)
     assert out.read_text() == "{}"

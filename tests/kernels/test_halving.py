@@ -130,5 +130,5 @@ def test_a_budget_ends_the_selection_but_not_the_final_comparison(rounds):
     chip = Chip(lambda config: 18.0 - config.stages)
     result = halving(CONFIGS, chip, is_over=lambda: len(chip.rounds) >= rounds)
     assert len(chip.rounds) == rounds + FINAL_ROUNDS
-    assert {len(each) for each in chip.rounds[rounds:]} == {1 + FINALISTS}
+    assert {len(order) for order in chip.rounds[rounds:]} == {1 + FINALISTS}
     assert result.config == CONFIGS[-1]

@@ -35,7 +35,7 @@ class WarmingChip:
             yield self.times[config] / clock * (1 + self.random.gauss(0, self.noise))
 
 
-def found(chip):
+def select(chip):
     return halving(list(chip.times), chip).config
 
 
@@ -51,7 +51,7 @@ def test_the_result_is_not_slower_than_the_default(ratios, drift, noise, cool, s
     times = dict(zip(CONFIGS, [1.0, *ratios], strict=False))
     chip = WarmingChip(times, drift, noise, cool, seed)
     # A configuration that is slower by less than the noise is as good as the default.
-    assert times[found(chip)] <= 1 + 2 * noise + 1e-9
+    assert times[select(chip)] <= 1 + 2 * noise + 1e-9
     assert chip.batches == chip.all
 
 
@@ -59,7 +59,7 @@ def test_the_result_is_not_slower_than_the_default(ratios, drift, noise, cool, s
 @given(seed=st.integers(0, 2**32), fast=st.integers(1, 15))
 def test_a_configuration_that_is_faster_by_five_percent_is_found(seed, fast):
     times = dict.fromkeys(CONFIGS, 1.0) | {CONFIGS[fast]: 0.95}
-    assert found(WarmingChip(times, drift=0.1, noise=0.005, cool=0.05, seed=seed)) == CONFIGS[fast]
+    assert select(WarmingChip(times, drift=0.1, noise=0.005, cool=0.05, seed=seed)) == CONFIGS[fast]
 
 
 def test_a_slower_one_that_meets_a_cool_chip_does_not_win():
@@ -67,14 +67,14 @@ def test_a_slower_one_that_meets_a_cool_chip_does_not_win():
     for seed in range(50):
         chip = WarmingChip(times, drift=0.1, noise=0.002, cool=0.05, seed=seed)
         # The first batches are those of slower configurations: their first times are the best.
-        assert found(chip) == DEFAULT
+        assert select(chip) == DEFAULT
 
 
 def test_equals_rarely_replace_the_default():
     times = dict.fromkeys(CONFIGS, 1.0)
-    kept = sum(found(WarmingChip(times, noise=0.01, seed=s)) == DEFAULT for s in range(300))
+    defaults = sum(select(WarmingChip(times, noise=0.01, seed=s)) == DEFAULT for s in range(300))
     # The level is 1 %: more than 9 of 300 have a probability of 0.1 %.
-    assert kept >= 300 - 9
+    assert defaults >= 300 - 9
     assert FINAL_ROUNDS >= 15
 
 

@@ -82,20 +82,20 @@ def test_out_dtype_with_a_given_result(gpu):
         matmul(A, B, C, out_dtype="f32")
 
 
-@pytest.mark.parametrize("element, found", [(None, "bfloat16"), ("f32", "float32")])
-def test_a_result_of_the_operands_library(gpu, monkeypatch, element, found):
-    made = []
+@pytest.mark.parametrize("element, name", [(None, "bfloat16"), ("f32", "float32")])
+def test_a_result_of_the_operands_library(gpu, monkeypatch, element, name):
+    allocations = []
 
     def empty(shape, dtype):
-        made.append((shape, np.dtype(dtype).name))
-        return array(shape, {"bfloat16": "bf16", "float32": "f32"}[made[-1][1]], 0x8000)
+        allocations.append((shape, np.dtype(dtype).name))
+        return array(shape, {"bfloat16": "bf16", "float32": "f32"}[allocations[-1][1]], 0x8000)
 
     stream = types.SimpleNamespace(ptr=7)
     cuda = types.SimpleNamespace(get_current_stream=lambda: stream)
     monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(empty=empty, cuda=cuda))
     monkeypatch.setattr(OnGpu, "__module__", "cupy._core")
     matmul(A, B, out_dtype=element)
-    assert made == [((200, 136), found)]
+    assert allocations == [((200, 136), name)]
     assert gpu.launches[0].hStream == 7
 
 
@@ -111,11 +111,13 @@ def test_rows_that_tma_would_write_beyond(gpu):
 
 
 def test_operands_that_are_read_k_major_only_are_transposed(gpu, monkeypatch):
-    made = []
+    allocations = []
 
     def empty(shape, dtype):
-        made.append(OnGpu(shape, np.dtype(dtype), (shape[1], 1), 0x8000 * (1 + len(made))))
-        return made[-1]
+        allocations.append(
+            OnGpu(shape, np.dtype(dtype), (shape[1], 1), 0x8000 * (1 + len(allocations)))
+        )
+        return allocations[-1]
 
     stream = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=0))
     monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(empty=empty, cuda=stream))
@@ -164,15 +166,15 @@ def test_an_array_in_host_memory(gpu):
 
 
 @pytest.mark.parametrize(
-    "given, name",
+    "dtype, name",
     [
-        (np.dtype(np.float32), "f32"),
+        pytest.param(np.dtype(np.float32), "f32", id="given0-f32"),
         (np.float16, "f16"),
         ("bfloat16", "bf16"),
         ("f8E5M2", "f8E5M2"),
-        (types.SimpleNamespace(name="int8"), "i8"),
+        pytest.param(types.SimpleNamespace(name="int8"), "i8", id="given4-i8"),
         ("complex64", "complex64"),
     ],
 )
-def test_names_of_element_types(given, name):
-    assert element_named(given) == name
+def test_names_of_element_types(dtype, name):
+    assert element_named(dtype) == name

@@ -16,7 +16,7 @@ def array(shape, element="bf16", strides=None, device=0):
     return DeviceArray(Matrix(0x1000, tuple(shape), tuple(strides), size), dtype, device)
 
 
-def refused(*arrays):
+def refusal(*arrays):
     with pytest.raises(ProblemError) as error:
         check_operands(*arrays)
     return str(error.value)
@@ -33,9 +33,9 @@ def refused(*arrays):
 )
 def test_majors(a_strides, b_strides, majors):
     a, b = array((128, 64), strides=a_strides), array((64, 32), strides=b_strides)
-    found, _ = check_operands(a, b, array((128, 32)))
-    assert (found.m, found.n, found.k) == (128, 32, 64)
-    assert (found.problem.a_major, found.problem.b_major) == majors
+    operands, _ = check_operands(a, b, array((128, 32)))
+    assert (operands.m, operands.n, operands.k) == (128, 32, 64)
+    assert (operands.problem.a_major, operands.problem.b_major) == majors
 
 
 @pytest.mark.parametrize(
@@ -49,15 +49,15 @@ def test_majors(a_strides, b_strides, majors):
 )
 def test_a_dimension_of_one_element_may_have_any_stride(shape, strides, major):
     m, k = shape
-    found, _ = check_operands(array(shape, strides=strides), array((k, 8)), array((m, 8)))
-    assert found.problem.a_major == major
+    operands, _ = check_operands(array(shape, strides=strides), array((k, 8)), array((m, 8)))
+    assert operands.problem.a_major == major
 
 
 def test_element_types():
-    found, _ = check_operands(
+    operands, _ = check_operands(
         array((8, 32), "f8E4M3FN"), array((32, 8), "f8E5M2", (1, 32)), array((8, 8))
     )
-    assert found.problem == Problem("f8E4M3FN", "f8E5M2", "bf16", "k", "k")
+    assert operands.problem == Problem("f8E4M3FN", "f8E5M2", "bf16", "k", "k")
 
 
 A, B, C = array((128, 64)), array((64, 32)), array((128, 32))
@@ -116,7 +116,7 @@ A, B, C = array((128, 64)), array((64, 32)), array((128, 32))
     ],
 )
 def test_operands_that_do_not_fit(arrays, message):
-    assert refused(*arrays).startswith(message)
+    assert refusal(*arrays).startswith(message)
 
 
 @pytest.mark.parametrize("majors", [("n", "n"), ("k", "m")])

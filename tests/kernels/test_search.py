@@ -83,8 +83,8 @@ def test_nothing_fits():
     ids=["a fake", "threads", "processes"],
 )
 def test_kernels_are_compiled_in_any_executor(executor):
-    with executor() as given:
-        search_of(task(*SMALL[:2]), False, None).compile(given)
+    with executor() as pool:
+        search_of(task(*SMALL[:2]), False, None).compile(pool)
     assert [is_cached(text(Problem(), config)) for config in SMALL] == [True, True, False]
 
 

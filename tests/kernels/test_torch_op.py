@@ -52,10 +52,10 @@ def test_pytorch_accepts_the_op(a, b, dtype):
 @pytest.mark.parametrize("a, b", SHAPES, ids=str)
 def test_gradients_are_those_of_pytorch(a, b):
     pairs = [(random(*a, grad=True), random(*b, grad=True))]
-    pairs.append(tuple(each.detach().clone().requires_grad_() for each in pairs[0]))
+    pairs.append(tuple(x.detach().clone().requires_grad_() for x in pairs[0]))
     for (first, second), product in zip(pairs, (torch_op.matmul, torch.matmul), strict=True):
-        found = product(first, second)
-        (found * (torch.arange(found.numel()) % 5).view(found.shape)).sum().backward()
+        y = product(first, second)
+        (y * (torch.arange(y.numel()) % 5).view(y.shape)).sum().backward()
     for ours, theirs in zip(*pairs, strict=True):
         assert torch.equal(ours.grad, theirs.grad)
 
@@ -105,15 +105,15 @@ def test_compiled_code_calls_the_op_for_all_extents(cpu, extents):
 )
 def test_vmap_adds_a_dimension(a, b, in_dims):
     a, b = random(*a), random(*b)
-    found, expected = (
+    actual, expected = (
         torch.func.vmap(product, in_dims=in_dims)(a, b)
         for product in (torch_op.matmul, torch.matmul)
     )
-    assert torch.equal(found, expected)
+    assert torch.equal(actual, expected)
 
 
 @pytest.mark.parametrize(
-    "given, result",
+    "dtype, result",
     [
         (BF16, BF16),
         (torch.float16, torch.float16),
@@ -123,10 +123,10 @@ def test_vmap_adds_a_dimension(a, b, in_dims):
     ],
     ids=str,
 )
-def test_the_type_of_the_result(given, result):
-    a, b = (torch.empty(shape, dtype=given, device="meta") for shape in ((16, 32), (32, 16)))
+def test_the_type_of_the_result(dtype, result):
+    a, b = (torch.empty(shape, dtype=dtype, device="meta") for shape in ((16, 32), (32, 16)))
     assert torch_op.matmul(a, b).dtype == result
-    if given != torch.int8:
+    if dtype != torch.int8:
         assert torch_op.matmul(a, b, out_dtype=F32).dtype == F32
 
 
@@ -157,10 +157,10 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_the_meta_function_refuses_what_the_kernel_does(name):
     tensors, options, error, message = REFUSED[name]
-    a, b = (each.to("meta") for each in tensors())
-    with pytest.raises(error) as found:
+    a, b = (tensor.to("meta") for tensor in tensors())
+    with pytest.raises(error) as refusal:
         torch_op.matmul(a, b, **options)
-    assert message in str(found.value)
+    assert message in str(refusal.value)
 
 
 def test_there_is_no_gradient_of_8_bits():

@@ -15,13 +15,13 @@ DEFAULT, OTHER = Config(), Config(group=8)
 
 
 @pytest.fixture
-def tuned(monkeypatch, tmp_path):
-    """The shapes that are tuned; a square one has an earlier result, and one of K = 8 none."""
+def tuning_calls(monkeypatch, tmp_path):
+    """The calls of `tune_shape`: a square shape has an earlier result, and one of K = 8 none."""
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
-    found = []
+    calls = []
 
     def tune_shape(shape, remote, progress, budget):
-        found.append((str(shape), remote, budget))
+        calls.append((str(shape), remote, budget))
         if shape.k == 8:
             raise TuningError({DEFAULT: "a bad day"})
         if shape.m == shape.n:
@@ -29,10 +29,10 @@ def tuned(monkeypatch, tmp_path):
         return Tuned(OTHER, 1.5)
 
     monkeypatch.setattr(tuner, "tune_shape", tune_shape)
-    return found
+    return calls
 
 
-def test_it_tunes_each_shape_once(tuned, capsys, tmp_path):
+def test_it_tunes_each_shape_once(tuning_calls, capsys, tmp_path):
     file = tmp_path / "shapes"
     file.write_text("64x64x64\n128x64x32:f8E4M3FN,f8E4M3FN,bf16\n")
     assert (
@@ -43,10 +43,10 @@ def test_it_tunes_each_shape_once(tuned, capsys, tmp_path):
         f"64x64x64:bf16,bf16,bf16,NN: found before: {DEFAULT}",
         f"128x64x32:f8E4M3FN,f8E4M3FN,bf16,TN: 1.500 of the default's speed: {OTHER}",
     ]
-    assert [each[1:] for each in tuned] == [(None, 2.5)] * 3
+    assert [call[1:] for call in tuning_calls] == [(None, 2.5)] * 3
 
 
-def test_a_shape_that_fails_does_not_stop_the_others(tuned, capsys):
+def test_a_shape_that_fails_does_not_stop_the_others(tuning_calls, capsys):
     assert command.main(["tune", "64x32x8", "64x32x64"]) == 1
     output, error = capsys.readouterr()
     assert output.startswith("64x32x64:bf16,bf16,bf16,NN: 1.500 of the default's speed")
@@ -54,35 +54,35 @@ def test_a_shape_that_fails_does_not_stop_the_others(tuned, capsys):
     assert "a bad day" in error
 
 
-def refused(capsys, *arguments):
+def error_of(capsys, *arguments):
     with pytest.raises(SystemExit) as exit_:
         command.main(arguments)
     assert exit_.value.code == 1
     return capsys.readouterr().err
 
 
-def test_there_is_no_gpu(tuned, capsys, monkeypatch):
+def test_there_is_no_gpu(tuning_calls, capsys, monkeypatch):
     def tune_shape(*_, **__):
         raise LaunchError("no GPU can be used: none")
 
     monkeypatch.setattr(tuner, "tune_shape", tune_shape)
-    assert refused(capsys, "tune", "64x64x64").endswith("error: no GPU can be used: none\n")
+    assert error_of(capsys, "tune", "64x64x64").endswith("error: no GPU can be used: none\n")
 
 
 @pytest.mark.parametrize("budget", ["0", "-1", "inf", "nan", "soon"])
-def test_a_budget_that_is_none(tuned, capsys, budget):
-    error = refused(capsys, "tune", "64x64x64", f"--budget={budget}")
+def test_a_budget_that_is_none(tuning_calls, capsys, budget):
+    error = error_of(capsys, "tune", "64x64x64", f"--budget={budget}")
     assert f"{budget!r} is no number of seconds; expected more than 0" in error
 
 
-def test_the_cache_is_off(tuned, capsys, monkeypatch):
+def test_the_cache_is_off(tuning_calls, capsys, monkeypatch):
     monkeypatch.setenv("MLIR_SMEM_CACHE", "")
-    error = refused(capsys, "tune", "64x64x64")
+    error = error_of(capsys, "tune", "64x64x64")
     assert error.endswith("the cache is off (MLIR_SMEM_CACHE), so results would be lost\n")
 
 
-def test_no_shapes(tuned, capsys):
-    assert "no shapes; expected MxNxK" in refused(capsys, "tune")
+def test_no_shapes(tuning_calls, capsys):
+    assert "no shapes; expected MxNxK" in error_of(capsys, "tune")
 
 
 def test_workers_of_dask_measure(cluster, monkeypatch, tmp_path, capsys):
@@ -132,5 +132,5 @@ def test_each_gpu_of_a_cluster_has_a_shape(cluster, monkeypatch, tmp_path, capsy
     monkeypatch.setattr(tuner, "tune_shape", tune_shape)
     shapes = [f"512x512x{k}" for k in (64, 128, 192, 256)]
     assert command.main(["tune", *shapes, "--executor", cluster.scheduler_address]) == 0
-    found = [line.split(":")[0] for line in capsys.readouterr().out.splitlines()]
-    assert found == shapes
+    printed = [line.split(":")[0] for line in capsys.readouterr().out.splitlines()]
+    assert printed == shapes

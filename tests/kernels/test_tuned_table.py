@@ -47,9 +47,9 @@ def test_the_table_is_read(file):
 
 def test_the_result_of_tune_precedes_the_table(file):
     write_table(file, GPU, {gemm_key(*GEMM): FOUND})
-    own = Config(stages=3)
-    write_tuned(Task(GPU, *GEMM, (own,)), SearchResult(own, {own: 1.0}, {}))
-    assert tuned_config(GPU, *GEMM) == own
+    config = Config(stages=3)
+    write_tuned(Task(GPU, *GEMM, (config,)), SearchResult(config, {config: 1.0}, {}))
+    assert tuned_config(GPU, *GEMM) == config
 
 
 def test_the_table_can_be_switched_off(file, monkeypatch):

@@ -48,7 +48,7 @@ def gpu(monkeypatch, tmp_path):
         prepared=[], seconds=lambda config: 1.0 + (config.group != 8), name="NVIDIA H200"
     )
 
-    def described(a, b, out, epilogue, operands, gated):
+    def describe(a, b, out, epilogue, operands, gated):
         assert (a, b, out) == ("a", "b", "out")
         seen.epilogue = epilogue, operands, gated
         return types.SimpleNamespace(problem=Problem(), m=512, n=256, k=128, device=3, batch=())
@@ -63,7 +63,7 @@ def gpu(monkeypatch, tmp_path):
         return seen.name
 
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
-    monkeypatch.setattr(tuner, "describe_operands", described)
+    monkeypatch.setattr(tuner, "describe_operands", describe)
     monkeypatch.setattr(tuner, "choose", lambda *gemm, batch: Config())
     monkeypatch.setattr(tuner, "prepare", prepare)
     monkeypatch.setattr(tuner, "gpu_name", gpu_name)
@@ -90,9 +90,9 @@ def test_the_second_call_measures_nothing(gpu):
 
 
 def test_an_epilogue_is_measured_with_its_operands(gpu):
-    given = {"epilogue": abs, "operands": {"bias": 1.0}, "gated": "halves"}
-    assert tune("a", "b", "out", configs=CONFIGS, progress=False, **given) == Config(group=8)
-    assert gpu.epilogue == tuple(given.values())
+    fusion = {"epilogue": abs, "operands": {"bias": 1.0}, "gated": "halves"}
+    assert tune("a", "b", "out", configs=CONFIGS, progress=False, **fusion) == Config(group=8)
+    assert gpu.epilogue == tuple(fusion.values())
 
 
 def test_workers_measure_no_epilogue(gpu):
@@ -107,8 +107,8 @@ def test_a_shape_is_tuned_with_random_matrices(gpu, monkeypatch):
     monkeypatch.setattr(tuner, "candidates", lambda *gemm, batch: CONFIGS)
     monkeypatch.setattr(tuner, "choose", lambda *gemm, batch: Config())
     shape = parse_shape("512x256x128:bf16,bf16,bf16,NN")
-    found = tuner.tune_shape(shape, progress=False)
-    assert (found.config, found.speed) == (Config(group=8), 2.0)
+    tuned = tuner.tune_shape(shape, progress=False)
+    assert (tuned.config, tuned.speed) == (Config(group=8), 2.0)
     assert tuner.tune_shape(shape, progress=False) == (Config(group=8), None)
     # `matmul` finds it, and so does `tune`.
     assert tuned_config(gpu.name, *shape.gemm) == Config(group=8)

@@ -72,11 +72,11 @@ def test_other_candidates_have_the_result():
 
 
 def test_given_configurations_have_their_own_result():
-    given = replace(TASK, from_caller=True)
-    write_tuned(given, RESULT)
-    assert read_tuned(given) == CONFIGS[1]
+    task = replace(TASK, from_caller=True)
+    write_tuned(task, RESULT)
+    assert read_tuned(task) == CONFIGS[1]
     assert read_tuned(TASK) is None
-    assert read_tuned(replace(given, configs=CONFIGS[:2])) is None
+    assert read_tuned(replace(task, configs=CONFIGS[:2])) is None
     assert tuned_config(TASK.gpu, TASK.problem, TASK.m, TASK.n, TASK.k) == CONFIGS[1]
 
 
