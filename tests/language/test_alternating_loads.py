@@ -25,9 +25,9 @@ def alternating(stages, warpgroups=2, chunk=1):
                     for i in range(chunk):
                         index = (turn * warpgroups + warpgroup) * chunk + i
                         with loads.consumer(index) as stage:
-                            found = sl.load(tiles[stage])
+                            tile = sl.load(tiles[stage])
                             sl.fence()
-                        sl.store(found, C[sl.ds(index * 64, 64), 0:64])
+                        sl.store(tile, C[sl.ds(index * 64, 64), 0:64])
 
     return kernel
 
@@ -36,10 +36,10 @@ def alternating(stages, warpgroups=2, chunk=1):
 def test_each_stage_has_one_warpgroup(stages, warpgroups, chunk):
     kernel = alternating(stages, warpgroups, chunk)
     a = np.arange(64 * 12 * 64, dtype=np.float32).reshape(64 * 12, 64)
-    given = {"A": a, "C": np.zeros_like(a)}
-    assert kernel.check(*given.values()) == ()
-    compiled = kernel.compile(*given.values(), emit="nvvm")
-    assert np.array_equal(run_on_cpu(compiled, None, given, ["C"], grid=(1,))["C"], a)
+    arguments = {"A": a, "C": np.zeros_like(a)}
+    assert kernel.check(*arguments.values()) == ()
+    compiled = kernel.compile(*arguments.values(), emit="nvvm")
+    assert np.array_equal(run_on_cpu(compiled, None, arguments, ["C"], grid=(1,))["C"], a)
 
 
 @pytest.mark.parametrize("stages, warpgroups, chunk", [(3, 2, 1), (5, 2, 2), (2, 2, 2), (4, 3, 1)])

@@ -18,7 +18,7 @@ def test_elements_of_arrays_at_positions():
     """A vector along the columns, one along the rows, and a matrix, read element by element."""
 
     @sl.kernel("(64,64), (N), (64), (R,C), (64,64)", sync="manual")
-    def shifted(X, V, W, Y, D):
+    def shift(X, V, W, Y, D):
         row, column = sl.iota(0), sl.iota(1)
         last = V.shape[0] - 1
         x = sl.load(X) + V[sl.minimum(column, last)].to(sl.f32) * W[row]
@@ -26,29 +26,29 @@ def test_elements_of_arrays_at_positions():
 
     x, y = matrix(), matrix(65, 128)
     v, w = RNG.standard_normal(40).astype(ml_dtypes.bfloat16), matrix(1, 64)[0]
-    found = np.zeros_like(x)
-    shifted[(1,)](x, v, w, y, found, on="cpu")
+    d = np.zeros_like(x)
+    shift[(1,)](x, v, w, y, d, on="cpu")
     columns = v.astype(np.float32)[np.minimum(np.arange(64), 39)]
-    assert (found == x + columns * w[:, None] - y[1:, ::2]).all()
+    assert (d == x + columns * w[:, None] - y[1:, ::2]).all()
 
 
 def test_an_element_of_an_array_at_a_position_and_an_index():
     @sl.kernel("(64,64), (3,64), (64,64)", sync="manual")
-    def chosen(X, V, D):
+    def select(X, V, D):
         sl.store(sl.load(X) + V[sl.block_id(0), sl.iota(1)], D)
 
     x, v = matrix(), matrix(3, 64)
-    found = np.zeros_like(x)
-    chosen[(1,)](x, v, found, on="cpu")
-    assert (found == x + v[0]).all()
+    d = np.zeros_like(x)
+    select[(1,)](x, v, d, on="cpu")
+    assert (d == x + v[0]).all()
 
 
 def test_kernels_that_read_elements_are_proven():
     @sl.kernel("(64,64), (64), (64,64)")
-    def biased(X, V, D):
+    def add_bias(X, V, D):
         sl.store(sl.load(X) + V[sl.iota(1)], D)
 
-    assert not biased.check(sl.f32, sl.f32, sl.f32)
+    assert not add_bias.check(sl.f32, sl.f32, sl.f32)
 
 
 @pytest.mark.parametrize(
@@ -76,27 +76,27 @@ def test_full_reads_array_elements_where_it_stands():
     """Its loads come before a barrier; those of an expression are where it is used."""
 
     @sl.kernel("(64,64), (M), (64,64)", sync="manual")
-    def added(X, V, D):
+    def add(X, V, D):
         read = sl.full((64,), V[sl.minimum(sl.iota(1) + 3, V.shape[0] - 1)], sl.f32, axis=0)
         sl.barrier()
         sl.store(sl.load(X) + read, D)
 
-    x, v, found = matrix(), matrix(1, 50)[0], matrix()
+    x, v, d = matrix(), matrix(1, 50)[0], matrix()
     with new_context():
-        text = str(added.trace(x, v, found))
+        text = str(add.trace(x, v, d))
     assert text.index("memref.load") < text.index("gpu.barrier")
-    added[(1,)](x, v, found, on="cpu")
-    assert (found == x + v[np.minimum(np.arange(64) + 3, 49)]).all()
+    add[(1,)](x, v, d, on="cpu")
+    assert (d == x + v[np.minimum(np.arange(64) + 3, 49)]).all()
 
 
 def test_full_of_positions():
     @sl.kernel("(64,64)", sync="manual")
-    def numbered(D):
+    def enumerate_elements(D):
         sl.store(sl.full((64, 64), (sl.iota(0) * 64 + sl.iota(1)).to(sl.f32), sl.f32), D)
 
-    found = matrix()
-    numbered[(1,)](found, on="cpu")
-    assert (found.ravel() == np.arange(64 * 64)).all()
+    d = matrix()
+    enumerate_elements[(1,)](d, on="cpu")
+    assert (d.ravel() == np.arange(64 * 64)).all()
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ def product(says):
             with sl.partition(), sl.elect():
                 for k in sl.range(steps):
                     with pipe.producer(k) as stage:
-                        at = sl.ds(k * 64, 64)
-                        sl.tma_load(A[:, at], a[stage], stage)
-                        sl.tma_load(B[at, :], b[stage], stage)
+                        k_block = sl.ds(k * 64, 64)
+                        sl.tma_load(A[:, k_block], a[stage], stage)
+                        sl.tma_load(B[k_block, :], b[stage], stage)
             with sl.partition():
                 stage = pipe.wait(0)
                 acc = sl.mma(a[stage], b[stage])
@@ -63,9 +63,9 @@ def test_the_emulator_stops_where_it_does_not_hold():
     kernel = product(lambda steps: sl.assume(steps >= 1))[1]
 
     def run(depth):
-        given = np.ones((64, depth), bfloat16), np.ones((depth, 64), bfloat16)
+        operands = np.ones((64, depth), bfloat16), np.ones((depth, 64), bfloat16)
         result = np.zeros((64, 64), np.float32)
-        kernel(*given, result, on="cpu")
+        kernel(*operands, result, on="cpu")
         return result
 
     assert (run(72) == 64).all()

@@ -12,7 +12,7 @@ from mlir_smem.runtime import run_on_cpu
 GIVEN = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
 
 
-def checked(body):
+def check(body):
     return sl.kernel("(M,N), (M,N)")(body).check(GIVEN, GIVEN)
 
 
@@ -27,9 +27,9 @@ def test_a_name_may_stand_for_something_else_in_each_branch():
             sl.store(sl.load(A[0:64, sl.ds(x, 32)]), C[0:64, sl.ds(x, 32)])
 
     compiled = kernel.compile(GIVEN, GIVEN, emit="nvvm")
-    found = run_on_cpu(compiled, None, {"A": GIVEN}, ["C"], grid=(2,))["C"]
-    assert np.array_equal(found[:, :32], GIVEN[:, :32] + 1)
-    assert np.array_equal(found[:, 32:], GIVEN[:, 32:])
+    c = run_on_cpu(compiled, None, {"A": GIVEN}, ["C"], grid=(2,))["C"]
+    assert np.array_equal(c[:, :32], GIVEN[:, :32] + 1)
+    assert np.array_equal(c[:, 32:], GIVEN[:, 32:])
 
 
 def test_a_name_that_both_branches_define_alike_has_a_value_after_them():
@@ -43,8 +43,8 @@ def test_a_name_that_both_branches_define_alike_has_a_value_after_them():
         sl.store(y, C[0:64, 0:64])
 
     compiled = kernel.compile(GIVEN, GIVEN, emit="nvvm")
-    found = run_on_cpu(compiled, None, {"A": GIVEN}, ["C"], grid=(1,))["C"]
-    assert np.array_equal(found, GIVEN * 2)
+    c = run_on_cpu(compiled, None, {"A": GIVEN}, ["C"], grid=(1,))["C"]
+    assert np.array_equal(c, GIVEN * 2)
 
 
 def other_kind(A, C):
@@ -76,7 +76,7 @@ def of_the_other(A, C):
 )
 def test_a_name_of_one_branch_is_not_known_outside_of_it(body, defines):
     with pytest.raises(TraceError) as error:
-        checked(body)
+        check(body)
     assert f"x is used here, but {defines} in line" in error.value.message
     assert error.value.message.endswith("give it a value before, so that it is carried out")
 

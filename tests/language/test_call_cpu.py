@@ -45,8 +45,8 @@ def test_other_shapes_are_not_traced_again():
 
 def test_other_types_and_constants_are_traced_again():
     (x, y), (h, _), scaled = arrays(), arrays(dtype=np.float16), make()
-    for given, constants in ((x, {}), (h, {}), (x, {"block": 64}), (x, {}), (x, {"block": 64})):
-        scaled(given, 1.0, y, on="cpu", **constants)
+    for source, constants in ((x, {}), (h, {}), (x, {"block": 64}), (x, {}), (x, {"block": 64})):
+        scaled(source, 1.0, y, on="cpu", **constants)
         assert np.array_equal(y, 2 * x)
     assert scaled.traces == 3
 
@@ -63,19 +63,19 @@ def test_a_global_that_changed_is_traced_again(monkeypatch):
 
 
 def test_threads_trace_once():
-    scaled, found = make(), []
+    scaled, outcomes = make(), []
 
     def run():
         x, y = arrays()
         scaled(x, 1.0, y, on="cpu")
-        found.append(np.array_equal(y, 2 * x))
+        outcomes.append(np.array_equal(y, 2 * x))
 
     threads = [threading.Thread(target=run) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [True] * 4
+    assert outcomes == [True] * 4
     assert scaled.traces == 1
 
 
@@ -142,10 +142,10 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("given, message, shown", REFUSED.values(), ids=REFUSED)
-def test_arguments_that_do_not_fit(given, message, shown):
+@pytest.mark.parametrize("arguments, message, shown", REFUSED.values(), ids=REFUSED)
+def test_arguments_that_do_not_fit(arguments, message, shown):
     with pytest.raises(CallError) as error:
-        make()(*given, on="cpu")
+        make()(*arguments, on="cpu")
     assert str(error.value) == message + TAKES + shown
 
 
@@ -220,13 +220,13 @@ def test_a_long_argument_is_shortened():
 
 def test_an_array_without_strides_in_the_signature_is_dense():
     @sl.kernel("(M,64), (M,64):(?,1)", sync="manual")
-    def doubled(X, Y):
+    def double(X, Y):
         row = sl.grid(sl.cdiv(sl.multiple_of(X.shape[0], 64), 64)) * 64
         sl.store(sl.load(X[row : row + 64, :]) * 2.0, Y[row : row + 64, :])
 
     x = np.arange(128 * 64, dtype=np.float32).reshape(128, 64)
     wide = np.zeros((128, 96), np.float32)
-    doubled(x, wide[:, :64], on="cpu")
+    double(x, wide[:, :64], on="cpu")
     assert np.array_equal(wide[:, :64], 2 * x)
     assert not wide[:, 64:].any()
     message = re.escape(
@@ -234,4 +234,4 @@ def test_an_array_without_strides_in_the_signature_is_dense():
         "(M,64):(?,1)"
     )
     with pytest.raises(sl.CallError, match=message):
-        doubled(wide[:, :64], x, on="cpu")
+        double(wide[:, :64], x, on="cpu")

@@ -42,16 +42,16 @@ class Kind(enum.Enum):
 Pair = namedtuple("Pair", "x y")
 
 
-def named(name, *values):
-    made = Named(values)
-    made.name = name
-    return made
+def make_named(name, *values):
+    instance = Named(values)
+    instance.name = name
+    return instance
 
 
 def cycle(size):
-    made = [size]
-    made.append(made)
-    return made
+    cyclic = [size]
+    cyclic.append(cyclic)
+    return cyclic
 
 
 #: Pairs of values that are equal or alike in Python, and not the same for a trace.
@@ -76,7 +76,7 @@ DIFFERENT = [
     (Slotted(1), Slotted(True)),
     (Slotted(1), Plain(1)),
     (Tiles([1]), Tiles([2])),
-    (named("a", 1), named("b", 1)),
+    (make_named("a", 1), make_named("b", 1)),
     (cycle(1), cycle(2)),
     (Kind.A, Kind.B),
     (math.sin, math.cos),
@@ -97,7 +97,7 @@ SAME = [
     lambda: Plain([1, 2]),
     lambda: Slotted({"a": 1}),
     lambda: Tiles([1]),
-    lambda: named("a", 1, 2),
+    lambda: make_named("a", 1, 2),
     lambda: cycle(3),
     lambda: Pair(1, 2),
     lambda: Kind.A,

@@ -31,7 +31,7 @@ def fresh(gpu, monkeypatch, tmp_path):
 X, Y = Tensor((256,)), Tensor((256,), pointer=0x2000)
 
 
-def packed(launch):
+def packed_parameters(launch):
     """Return X's pointers, offset, extent and stride, the number, and Y's."""
     return [p.value for p in parameters(launch, *[c_int64] * 5, c_float, *[c_int64] * 5)]
 
@@ -40,7 +40,7 @@ def test_a_call_is_a_launch(gpu):
     scaled = make()  # The kernel holds the memory of the arguments.
     assert scaled(X, 1.5, Y) is None
     (launch,) = gpu.launches
-    assert packed(launch) == [0x1000, 0x1000, 0, 256, 1, 1.5, 0x2000, 0x2000, 0, 256, 1]
+    assert packed_parameters(launch) == [0x1000, 0x1000, 0, 256, 1, 1.5, 0x2000, 0x2000, 0, 256, 1]
     assert (launch.gridDimX, launch.blockDimX, launch.function) == (2, 128, "function of scaled")
     assert launch.hStream == 1
 
@@ -56,7 +56,7 @@ def test_later_calls_are_not_traced(gpu):
     scaled = make()
     for size, pointer in ((256, 0x1000), (256, 0x4000), (512, 0x1000), (256, 0x1000)):
         scaled(Tensor((size,), pointer=pointer), 1.0, Tensor((size,), pointer=0x8000))
-        assert packed(gpu.launches[-1])[:4] == [pointer, pointer, 0, size]
+        assert packed_parameters(gpu.launches[-1])[:4] == [pointer, pointer, 0, size]
     assert scaled.traces == 1
     assert len(gpu.shared) == 1
 
@@ -64,16 +64,16 @@ def test_later_calls_are_not_traced(gpu):
 @pytest.mark.parametrize("constants", [{"block": 64}, {"grid": False}])
 def test_constants_make_another_kernel(gpu, constants):
     scaled = make()
-    for given in ({}, constants, {}, constants):
-        scaled[4](X, 1.0, Y, **given)
+    for options in ({}, constants, {}, constants):
+        scaled[4](X, 1.0, Y, **options)
     assert scaled.traces == 2
     assert len(gpu.launches) == 4
 
 
 def test_constants_that_are_equal_and_not_the_same(gpu):
     scaled = make()
-    for given in (True, 1, 1.0, True):
-        scaled[4](X, 1.0, Y, grid=given)
+    for grid in (True, 1, 1.0, True):
+        scaled[4](X, 1.0, Y, grid=grid)
     assert scaled.traces == 3
 
 
@@ -171,7 +171,7 @@ def test_a_prepared_launch(gpu):
     prepared.launch()
     prepared.launch(9)
     assert [launch.hStream for launch in gpu.launches] == [7, 8, 9]
-    assert packed(gpu.launches[0])[3:7] == [256, 1, 1.5, 0x2000]
+    assert packed_parameters(gpu.launches[0])[3:7] == [256, 1, 1.5, 0x2000]
 
 
 def test_a_prepared_launch_with_a_grid(gpu):
@@ -229,14 +229,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("warm", [False, True])
-@pytest.mark.parametrize("given, message", REFUSED.values(), ids=REFUSED)
-def test_arguments_that_do_not_fit(gpu, given, message, warm):
+@pytest.mark.parametrize("arguments, message", REFUSED.values(), ids=REFUSED)
+def test_arguments_that_do_not_fit(gpu, arguments, message, warm):
     scaled = make()
     if warm:
         scaled(X, 1.0, Y)
     for _ in range(2):
         with pytest.raises(CallError) as error:
-            scaled(*given)
+            scaled(*arguments)
         first, second = str(error.value).split("\n")
         assert first == message
         assert f"\n{second}".startswith(TAKES)
@@ -280,11 +280,11 @@ def test_a_signature_that_cannot_be_hashed(gpu):
 
 
 def test_the_specialisation_is_loaded_once(gpu, monkeypatch):
-    made = []
+    loads = []
 
     class Counted(specialisation.Kernel):
         def __init__(self, *arguments, **options):
-            made.append(options)
+            loads.append(options)
             super().__init__(*arguments, **options)
 
     monkeypatch.setattr(specialisation, "Kernel", Counted)
@@ -292,7 +292,7 @@ def test_the_specialisation_is_loaded_once(gpu, monkeypatch):
     scaled(X, 1.0, Y)
     scaled.prepare(X, 1.0, Y)
     scaled[9](X, 1.0, Y)
-    assert made == [{"device": 0}]
+    assert loads == [{"device": 0}]
 
 
 def test_call_errors_are_launch_errors():

@@ -11,11 +11,11 @@ from mlir_smem.language.reads import Reads
 
 def module(text, **names):
     """Return a module of the author's with this text."""
-    made = types.ModuleType("author")
-    made.__file__ = "/author/author.py"
-    made.__dict__.update(names)
-    exec(compile(textwrap.dedent(text), made.__file__, "exec"), made.__dict__)
-    return made
+    author = types.ModuleType("author")
+    author.__file__ = "/author/author.py"
+    author.__dict__.update(names)
+    exec(compile(textwrap.dedent(text), author.__file__, "exec"), author.__dict__)
+    return author
 
 
 class Config:
@@ -157,7 +157,7 @@ UNNOTICED = {
 }
 
 
-def made(text):
+def author_module(text):
     deep = types.ModuleType("deep")
     deep.N = 1
     other = module("M = 1\nL = []\nN = 1\ndef helper(): return M", deep=deep)
@@ -166,7 +166,7 @@ def made(text):
 
 @pytest.mark.parametrize("text, change", NOTICED.values(), ids=NOTICED)
 def test_a_change_is_noticed(text, change):
-    author = made(text)
+    author = author_module(text)
     reads = Reads(author.kernel)
     assert reads.hold()
     assert reads.hold()
@@ -177,14 +177,14 @@ def test_a_change_is_noticed(text, change):
 
 @pytest.mark.parametrize("text, change", UNNOTICED.values(), ids=UNNOTICED)
 def test_a_change_that_does_not_matter(text, change):
-    author = made(text)
+    author = author_module(text)
     reads = Reads(author.kernel)
     exec(change, author.__dict__)
     assert reads.hold()
 
 
 def test_what_is_read_again_holds_again():
-    author = made("N = 1\ndef kernel(): return N")
+    author = author_module("N = 1\ndef kernel(): return N")
     reads = Reads(author.kernel)
     author.N = 2
     assert not reads.hold()
@@ -193,12 +193,12 @@ def test_what_is_read_again_holds_again():
 
 
 def test_pythons_library_is_not_followed():
-    author = made("import textwrap\ndef kernel(): return textwrap.dedent(str(math.pi))")
+    author = author_module("import textwrap\ndef kernel(): return textwrap.dedent(str(math.pi))")
     assert len(Reads(author.kernel)._seen) == 1
 
 
 def test_a_constant_that_is_a_function():
-    author = made("N = 1\ndef epilogue(): return N\ndef kernel(f): return f()")
+    author = author_module("N = 1\ndef epilogue(): return N\ndef kernel(f): return f()")
     reads = Reads(author.kernel, [author.epilogue])
     assert reads.hold()
     author.N = 2
@@ -206,7 +206,7 @@ def test_a_constant_that_is_a_function():
 
 
 def test_a_default_that_changes():
-    author = made("def kernel(*, tiles=[1]): return tiles")
+    author = author_module("def kernel(*, tiles=[1]): return tiles")
     default = author.kernel.__kwdefaults__["tiles"]
     reads = Reads(author.kernel, (), [default])
     assert reads.hold()
@@ -215,17 +215,17 @@ def test_a_default_that_changes():
 
 
 def test_a_name_that_is_read_often_is_compared_once():
-    author = made("N = 1\ndef kernel(): return N + N + N")
+    author = author_module("N = 1\ndef kernel(): return N + N + N")
     assert len(Reads(author.kernel)._names) == 1
 
 
 def test_a_table_that_holds_itself():
-    author = made("T = []\nT.append(T)\ndef kernel(): return T")
+    author = author_module("T = []\nT.append(T)\ndef kernel(): return T")
     assert Reads(author.kernel).hold()
 
 
 def test_an_empty_closure():
-    author = made(
+    author = author_module(
         "def make():\n  def kernel(): return later\n  def fill():\n    nonlocal later\n    later = 1\n"
         "  if False: later = 0\n  return kernel, fill\nkernel, fill = make()"
     )
@@ -236,7 +236,7 @@ def test_an_empty_closure():
 
 
 def test_a_function_that_calls_itself():
-    author = made("N = 1\ndef kernel(n): return kernel(n - N) if n else 0")
+    author = author_module("N = 1\ndef kernel(n): return kernel(n - N) if n else 0")
     reads = Reads(author.kernel)
     assert reads.hold()
     author.N = 2

@@ -16,7 +16,7 @@ BF16 = DTYPES["bf16"]
 
 
 @sl.kernel("(M,64), (M,64):f32")
-def widened(A, C):
+def widen(A, C):
     row = sl.grid(sl.cdiv(sl.multiple_of(A.shape[0], 64), 64)) * 64
     a = sl.alloc((64, 64), A.dtype)
     sl.copy(A[row : row + 64, :], a)
@@ -38,15 +38,15 @@ def array(shape=(64, 64), offset=0, strides=None, dtype=BF16):
     """A NumPy array of ones, `offset` bytes into its memory, with strides in elements."""
     memory = np.zeros(1 << 16, np.uint8)
     steps = None if strides is None else [stride * dtype.itemsize for stride in strides]
-    found = np.ndarray(shape, dtype, memory, offset, steps)
-    found[...] = 1
-    return found
+    ones = np.ndarray(shape, dtype, memory, offset, steps)
+    ones[...] = 1
+    return ones
 
 
-def tensor(given):
+def tensor(array):
     """A tensor on a GPU like a NumPy array."""
-    strides = tuple(stride // given.itemsize for stride in given.strides)
-    return Tensor(given.shape, str(given.dtype), _address(given), strides)
+    strides = tuple(stride // array.itemsize for stride in array.strides)
+    return Tensor(array.shape, str(array.dtype), _address(array), strides)
 
 
 def first_line(kernel, arguments, **options):
@@ -73,8 +73,8 @@ CASES = {
 
 @pytest.mark.parametrize("arguments, grid, message", CASES.values(), ids=CASES)
 def test_both_refuse_with_the_same_words(gpu, arguments, grid, message):
-    kernel = widened if grid is None else widened[grid]
-    on_gpu = [tensor(each) if isinstance(each, np.ndarray) else each for each in arguments]
+    kernel = widen if grid is None else widen[grid]
+    on_gpu = [tensor(x) if isinstance(x, np.ndarray) else x for x in arguments]
     words = first_line(kernel, on_gpu)
     assert message in words
     assert first_line(kernel, arguments, on="cpu") == words
@@ -83,7 +83,7 @@ def test_both_refuse_with_the_same_words(gpu, arguments, grid, message):
 
 def test_what_both_take(gpu):
     a, c = array(offset=32), np.zeros((64, 64), np.float32)
-    widened(tensor(a), tensor(c))
-    widened(a, c, on="cpu")
+    widen(tensor(a), tensor(c))
+    widen(a, c, on="cpu")
     assert len(gpu.launches) == 1
     assert (c == 1).all()

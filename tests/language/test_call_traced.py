@@ -19,12 +19,12 @@ from mlir_smem.runtime import readers, streams
 SCALE = 2.0
 
 
-def doubled(x):
+def double(x):
     return x * SCALE
 
 
 @sl.kernel("(M,64), (), (M,64):f32", sync="manual")
-def scaled(X, a, Y, *, rows=64, then=doubled):
+def scaled(X, a, Y, *, rows=64, then=double):
     row = sl.grid(sl.cdiv(sl.multiple_of(X.shape[0], rows), rows)) * rows
     x = sl.load(X[row : row + rows, :]).to(sl.f32)
     sl.store(then(x * a), Y[row : row + rows, :])
@@ -64,14 +64,14 @@ def test_a_global_that_a_helper_reads(monkeypatch):
 def test_a_constant_that_is_a_function(monkeypatch):
     offset = 1.0
 
-    def shifted(x):
+    def shift(x):
         return x + offset
 
     x, y = np.ones((64, 64), np.float32), np.zeros((64, 64), np.float32)
-    scaled(x, 1.0, y, on="cpu", then=shifted)
+    scaled(x, 1.0, y, on="cpu", then=shift)
     assert (y == 2).all()
     offset = 4.0
-    scaled(x, 1.0, y, on="cpu", then=shifted)
+    scaled(x, 1.0, y, on="cpu", then=shift)
     assert (y == 5).all()
     scaled(x, 1.0, y, on="cpu")
     assert (y == 2).all()
@@ -154,11 +154,14 @@ def test_tensor_maps_of_arrays_that_change(on_torch):
 
     for pointers in ((0x1000, 0x20000), (0x3000, 0x20000), (0x3000, 0x40000), (0x3000, 0x40000)):
         call((128, 192), *pointers)
-    assert [made[2] for made in on_torch.maps] == [0x1000, 0x20000]
+    assert [tensor_map[2] for tensor_map in on_torch.maps] == [0x1000, 0x20000]
     assert on_torch.replaced == [0x3000, 0x40000]
     call((64, 192), 0x3000, 0x40000)
-    assert [made[3] for made in on_torch.maps[2:]] == [[192, 64], [192, 64]]
-    assert [(each.gridDimX, each.gridDimY) for each in on_torch.launches[3:]] == [(3, 2), (3, 1)]
+    assert [tensor_map[3] for tensor_map in on_torch.maps[2:]] == [[192, 64], [192, 64]]
+    assert [(launch.gridDimX, launch.gridDimY) for launch in on_torch.launches[3:]] == [
+        (3, 2),
+        (3, 1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +199,7 @@ def test_strided_arrays_on_the_emulator():
 
 
 def test_a_call_and_the_methods_share_the_cache(on_torch, monkeypatch, tmp_path):
-    made = scaled.cubin(sl.f16, sl.f32, sl.f32)
+    cubin = scaled.cubin(sl.f16, sl.f32, sl.f32)
     assert len([*tmp_path.glob("*.kernel")]) == 1
 
     def fail(*_, **__):
@@ -206,7 +209,7 @@ def test_a_call_and_the_methods_share_the_cache(on_torch, monkeypatch, tmp_path)
     fresh = sl.Kernel(scaled.function, "(M,64), (), (M,64):f32", scaled.options)
     fresh(Tensor((256, 64), "float16"), 1.5, Tensor((256, 64)))
     assert len(on_torch.launches) == 1
-    assert fresh.cubin(sl.f16, sl.f32, sl.f32) == made
+    assert fresh.cubin(sl.f16, sl.f32, sl.f32) == cubin
 
 
 PROCESS = """
@@ -237,12 +240,12 @@ def test_two_processes_compile_at_the_same_time(tmp_path):
         )
         for _ in range(2)
     ]
-    found = []
-    for each in started:
-        each.stdin.write(b"\n")
-        each.stdin.flush()
-    for each in started:
-        found.append(each.communicate()[0])
-        assert each.returncode == 0
-    assert found[0] == found[1] and found[0]
+    outputs = []
+    for process in started:
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    for process in started:
+        outputs.append(process.communicate()[0])
+        assert process.returncode == 0
+    assert outputs[0] == outputs[1] and outputs[0]
     assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".kernel"]

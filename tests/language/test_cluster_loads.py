@@ -11,27 +11,27 @@ from mlir_smem.language.errors import TraceError
 from mlir_smem.runtime import run_on_cpu
 
 
-def _run(kernel, given, ctas):
-    compiled = kernel.compile(*given.values(), emit="nvvm")
-    return run_on_cpu(compiled, None, given, ["C"], grid=(ctas,))["C"]
+def _run(kernel, arguments, ctas):
+    compiled = kernel.compile(*arguments.values(), emit="nvvm")
+    return run_on_cpu(compiled, None, arguments, ["C"], grid=(ctas,))["C"]
 
 
 @pytest.mark.parametrize("ctas", [2, 4, 8])
 def test_each_cta_adds_its_columns_of_all_parts_in_their_order(ctas):
-    given = cluster_kernels.parts(ctas)
+    arguments = cluster_kernels.parts(ctas)
     kernel = summed(ctas)
-    assert kernel.check(*given.values()) == ()
-    found = _run(kernel, given, ctas)
-    assert found.tobytes() == cluster_kernels.expected_sum(given["A"]).tobytes()
+    assert kernel.check(*arguments.values()) == ()
+    c = _run(kernel, arguments, ctas)
+    assert c.tobytes() == cluster_kernels.expected_sum(arguments["A"]).tobytes()
 
 
 @pytest.mark.parametrize("ctas, warpgroups", [(2, 1), (2, 2), (4, 2), (8, 1)])
 def test_a_product_split_along_k(ctas, warpgroups):
-    given = cluster_kernels.operands(64 * 9)
+    arguments = cluster_kernels.operands(64 * 9)
     kernel = split_k(ctas, warpgroups)
-    assert kernel.check(*given.values()) == ()
-    a, b = (given[name].astype(np.float32) for name in "AB")
-    assert np.array_equal(_run(kernel, given, ctas), a @ b)
+    assert kernel.check(*arguments.values()) == ()
+    a, b = (arguments[name].astype(np.float32) for name in "AB")
+    assert np.array_equal(_run(kernel, arguments, ctas), a @ b)
 
 
 def test_a_tile_that_is_written_again_after_a_barrier():
@@ -48,9 +48,9 @@ def test_tiles_of_16_bits_are_loaded_without_ldmatrix(dtype):
         with sl.when(rank < 1):
             sl.store(sl.load(part, sl.f32, rank=1), C[0:64, 0:64])
 
-    given = cluster_kernels.parts(2)
-    given["A"] = np.round(given["A"] % 16)
-    assert np.array_equal(_run(kernel, given, 2), given["A"][1])
+    arguments = cluster_kernels.parts(2)
+    arguments["A"] = np.round(arguments["A"] % 16)
+    assert np.array_equal(_run(kernel, arguments, 2), arguments["A"][1])
 
 
 def _faults():
@@ -63,45 +63,50 @@ def _faults():
     ]
 
 
-@pytest.mark.parametrize("kernel, given, message", _faults())
-def test_a_missing_barrier_is_an_error(kernel, given, message):
+@pytest.mark.parametrize("kernel, inputs, message", _faults())
+def test_a_missing_barrier_is_an_error(kernel, inputs, message):
     values = {
         "parts": cluster_kernels.parts(2),
         "operands": cluster_kernels.operands(128),
-    }[given]
+    }[inputs]
     with pytest.raises(TraceError) as error:
         kernel.check(*values.values())
     assert message in error.value.message
 
 
+#: A kernel, its arguments, the remark, and the kind of violation.
+FAULTS = [
+    (
+        summed(2, written=False),
+        cluster_kernels.parts(2),
+        "it is not known whether every CTA has written what it reads of the smem.alloc",
+        "uninitialised",
+    ),
+    (
+        summed(2, filled=True, after=False),
+        cluster_kernels.parts(2),
+        "of another CTA may not be over; put a barrier of the cluster",
+        "race",
+    ),
+    (
+        split_k(2, early=True),
+        cluster_kernels.operands(256),
+        "has released all stages that are committed before a barrier of the cluster",
+        "deadlock",
+    ),
+]
+
+
 @pytest.mark.parametrize(
-    "kernel, given, remark, kind",
-    [
-        (
-            summed(2, written=False),
-            cluster_kernels.parts(2),
-            "it is not known whether every CTA has written what it reads of the smem.alloc",
-            "uninitialised",
-        ),
-        (
-            summed(2, filled=True, after=False),
-            cluster_kernels.parts(2),
-            "of another CTA may not be over; put a barrier of the cluster",
-            "race",
-        ),
-        (
-            split_k(2, early=True),
-            cluster_kernels.operands(256),
-            "has released all stages that are committed before a barrier of the cluster",
-            "deadlock",
-        ),
-    ],
+    "kernel, arguments, remark, kind",
+    FAULTS,
+    ids=[f"kernel-given{i}-{remark}-{kind}" for i, (*_, remark, kind) in enumerate(FAULTS)],
 )
-def test_what_goes_wrong_is_not_proven_and_found_by_the_emulator(kernel, given, remark, kind):
-    remarks = kernel.check(*given.values())
+def test_what_goes_wrong_is_not_proven_and_found_by_the_emulator(kernel, arguments, remark, kind):
+    remarks = kernel.check(*arguments.values())
     assert remark in str(remarks[0])
     with pytest.raises(Violations) as error:
-        _run(kernel, given, 2)
+        _run(kernel, arguments, 2)
     assert kind in {violation.kind.value for violation in error.value.found}
 
 
@@ -119,8 +124,8 @@ def test_ctas_that_write_different_rows_are_not_proven():
 
 
 def test_the_end_of_the_kernel_waits_for_readers():
-    given = cluster_kernels.parts(2)
-    text = summed(2).compile(*given.values(), emit="nvvm").nvvm
+    arguments = cluster_kernels.parts(2)
+    text = summed(2).compile(*arguments.values(), emit="nvvm").nvvm
     assert text.count("nvvm.cluster.wait") == 2
 
 

@@ -131,9 +131,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    "function, text, line", REFUSED, ids=lambda each: getattr(each, "__name__", "")
-)
+@pytest.mark.parametrize("function, text, line", REFUSED, ids=lambda x: getattr(x, "__name__", ""))
 def test_an_early_exit_is_refused_at_its_line(function, text, line):
     message, where, _ = failure(function, "(64,16), (2,64,16)")
     assert text in message and "the code behind it for all threads" in message

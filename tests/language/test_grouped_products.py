@@ -11,9 +11,9 @@ from mlir_smem.language.errors import TraceError
 
 @pytest.mark.parametrize("kernel", [around, inside, persistent()[2]])
 def test_products(kernel):
-    given = operands([70, 0, 3])
-    kernel(*given.values(), on="cpu")
-    assert np.array_equal(given["C"], expected(given))
+    arguments = operands([70, 0, 3])
+    kernel(*arguments.values(), on="cpu")
+    assert np.array_equal(arguments["C"], expected(arguments))
 
 
 def test_an_index_that_runs_ahead_is_refused():

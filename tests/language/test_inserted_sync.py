@@ -35,7 +35,7 @@ def counts(kernel, name):
             assert not sync_of(module)
             InsertSync().run(module)
         return Counter(
-            (op.operation.name, sum(each.name == "scf.for" for each in outwards(op)))
+            (op.operation.name, sum(outer.name == "scf.for" for outer in outwards(op)))
             for op in sync_of(module)
         )
 
@@ -45,11 +45,11 @@ def test_no_more_is_inserted_than_authors_write(name):
     inserted, written = (counts(kernel, name) for kernel in kernels(name))
     depth = max(loops for _, loops in written)
     for loops in range(1, depth + 1):
-        own, theirs = (
-            sum(count for (_, at), count in each.items() if at == loops)
-            for each in (inserted, written)
+        inserted_count, written_count = (
+            sum(count for (_, nesting), count in ops.items() if nesting == loops)
+            for ops in (inserted, written)
         )
-        assert own <= theirs, loops
+        assert inserted_count <= written_count, loops
     assert inserted.total() <= written.total()
 
 
@@ -75,22 +75,24 @@ def test_the_reasons_are_at_the_lines_of_the_kernel():
         sl.copy_async(A, a)
         sl.store(sl.mma(a, a), B)
 
-    found = [
-        each for each in product.explain(sl.bf16, sl.f32) if each.message.startswith("inserted")
+    remarks = [
+        remark
+        for remark in product.explain(sl.bf16, sl.f32)
+        if remark.message.startswith("inserted")
     ]
-    assert [each.message.split(":")[0] for each in found] == [
+    assert [remark.message.split(":")[0] for remark in remarks] == [
         "inserted smem.copy_commit",
         "inserted smem.copy_wait with pending = 0",
         "inserted smem.fence",
         "inserted gpu.barrier",
         "inserted smem.wait with pending = 0",
     ]
-    assert "sl.store(sl.mma(a, a), B)" in str(found[-1])
+    assert "sl.store(sl.mma(a, a), B)" in str(remarks[-1])
 
 
 def test_a_product_can_be_read():
     @sl.kernel("(64,64), (64,64)")
-    def squared(A, B):
+    def square(A, B):
         a = sl.alloc((64, 64), A.dtype)
         sl.copy(A, a)
         first = sl.mma(a, a)
@@ -98,7 +100,7 @@ def test_a_product_can_be_read():
 
     a = np.random.default_rng(0).integers(-2, 3, (64, 64)).astype(ml_dtypes.bfloat16)
     b = np.zeros((64, 64), np.float32)
-    squared[1,](a, b, on="cpu")
+    square[1,](a, b, on="cpu")
     assert np.array_equal(b, 3 * a.astype(np.float32) @ a.astype(np.float32))
 
 

@@ -117,13 +117,13 @@ def test_what_a_partition_changed_is_undefined_after_it():
 
 
 def test_a_fragment_of_another_kernel():
-    kept = []
+    fragments = []
 
     def one(A, B):
-        kept.append(sl.load(A[0:64, :]))
+        fragments.append(sl.load(A[0:64, :]))
 
     def two(A, B):
-        sl.store(kept[0], B[0:64, :])
+        sl.store(fragments[0], B[0:64, :])
 
     sl.kernel("(M,64), (M,64)", sync="manual")(one).trace(F, F)
     message, line, _ = failure(two)
@@ -131,11 +131,11 @@ def test_a_fragment_of_another_kernel():
         "a fragment 64x64 of f32 is used here, but the kernel one defines it and has ended; give it a "
         "value before, so that it is carried out"
     )
-    assert line == "sl.store(kept[0], B[0:64, :])"
+    assert line == "sl.store(fragments[0], B[0:64, :])"
 
 
 @pytest.mark.parametrize(
-    ("at", "expected"),
+    ("subscript", "expected"),
     [
         (
             lambda t: t[0:64, 32:96],
@@ -154,9 +154,9 @@ def test_a_fragment_of_another_kernel():
         (lambda t: t[1.5:64, :], "dimension 0 of a tile 64x64 of f32 is sliced at 1.5"),
     ],
 )
-def test_a_tile_sliced_outside_of_its_shape(at, expected):
+def test_a_tile_sliced_outside_of_its_shape(subscript, expected):
     def kernel(A, B):
-        at(sl.alloc((64, 64), sl.f32))
+        subscript(sl.alloc((64, 64), sl.f32))
 
     with pytest.raises(sl.TraceError) as caught:
         sl.kernel("(M,64), (M,64)", sync="manual")(kernel).trace(F, F)

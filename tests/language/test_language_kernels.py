@@ -13,10 +13,10 @@ RNG = np.random.default_rng(7)
 
 def run(kernel, inputs, outputs, grid=None, dtypes=None, **constants):
     """Run a kernel on the emulator; `outputs` are arrays that it writes, by name."""
-    given = dtypes or [{**inputs, **outputs}[name] for name in kernel.parameters]
-    compiled = kernel.compile(*given, emit="nvvm", **constants)
-    found = run_on_cpu(compiled, None, {**inputs, **outputs}, list(outputs), grid=grid)
-    return [found[name] for name in outputs]
+    arguments = dtypes or [{**inputs, **outputs}[name] for name in kernel.parameters]
+    compiled = kernel.compile(*arguments, emit="nvvm", **constants)
+    arrays = run_on_cpu(compiled, None, {**inputs, **outputs}, list(outputs), grid=grid)
+    return [arrays[name] for name in outputs]
 
 
 def matrix(rows=64, columns=64):
@@ -32,29 +32,29 @@ def on_fragment(function, *inputs, rows=64, columns=64, **constants):
         def kernel(A, D):
             sl.store(function(sl.load(A)), D)
 
-        given = {"A": inputs[0]}
+        arguments = {"A": inputs[0]}
     else:
 
         @sl.kernel(", ".join(names), sync="manual")
         def kernel(A, B, D):
             sl.store(function(sl.load(A), sl.load(B)), D)
 
-        given = {"A": inputs[0], "B": inputs[1]}
-    (found,) = run(kernel, given, {"D": np.zeros((rows, columns), np.float32)}, grid=(1,))
-    return found
+        arguments = {"A": inputs[0], "B": inputs[1]}
+    (d,) = run(kernel, arguments, {"D": np.zeros((rows, columns), np.float32)}, grid=(1,))
+    return d
 
 
 def test_operators_of_fragments():
     a, b = matrix(), matrix()
-    found = on_fragment(lambda x, y: (x + y) * 2.0 - x / (abs(y) + 1) + -x, a, b)
+    d = on_fragment(lambda x, y: (x + y) * 2.0 - x / (abs(y) + 1) + -x, a, b)
     expected = (a + b) * np.float32(2) - a / (abs(b) + 1) + -a
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(d, expected, rtol=1e-6, atol=1e-6)
 
 
 def test_reflected_operators():
     a = matrix()
-    found = on_fragment(lambda x: 1.0 - x + 2.0 * (1.0 / (2.0 + x * x)), a)
-    np.testing.assert_allclose(found, 1 - a + 2 * (1 / (2 + a * a)), rtol=1e-6, atol=1e-6)
+    d = on_fragment(lambda x: 1.0 - x + 2.0 * (1.0 / (2.0 + x * x)), a)
+    np.testing.assert_allclose(d, 1 - a + 2 * (1 / (2 + a * a)), rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_functions(name):
         "rsqrt": lambda x: 1 / np.sqrt(x),
         "erf": np.vectorize(__import__("math").erf, otypes=[np.float32]),
     }
-    found = on_fragment(getattr(sl, name), a)
+    d = on_fragment(getattr(sl, name), a)
     expected = functions.get(name) or getattr(np, name)
-    np.testing.assert_allclose(found, expected(a), rtol=2e-6, atol=1e-6)
+    np.testing.assert_allclose(d, expected(a), rtol=2e-6, atol=1e-6)
 
 
 def test_an_approximate_quotient():
@@ -93,8 +93,8 @@ def test_an_approximate_quotient():
     def kernel(A, B, D):
         sl.store(sl.fdiv(sl.load(A), sl.load(B)), D)
 
-    (found,) = run(kernel, {"A": a, "B": b}, {"D": np.zeros_like(a)}, grid=(1,))
-    np.testing.assert_allclose(found, a / b, rtol=2.0**-22)
+    (d,) = run(kernel, {"A": a, "B": b}, {"D": np.zeros_like(a)}, grid=(1,))
+    np.testing.assert_allclose(d, a / b, rtol=2.0**-22)
     assert "div.approx.f32" in kernel.compile(a, b, a).ptx
 
 
@@ -104,21 +104,21 @@ def test_maximum_minimum_and_where():
     def function(x, y):
         return sl.where((x > y) & (x > 0.0), sl.maximum(x, y), sl.minimum(x, y) * 3.0)
 
-    found = on_fragment(function, a, b)
+    d = on_fragment(function, a, b)
     expected = np.where((a > b) & (a > 0), np.maximum(a, b), np.minimum(a, b) * 3)
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(d, expected)
 
 
 def test_positions():
     a = matrix()
-    found = on_fragment(lambda x: sl.where(sl.iota(1) <= sl.iota(0), x, 0.0), a)
-    np.testing.assert_array_equal(found, np.tril(a))
+    d = on_fragment(lambda x: sl.where(sl.iota(1) <= sl.iota(0), x, 0.0), a)
+    np.testing.assert_array_equal(d, np.tril(a))
 
 
 def test_a_row_position_alone():
     a = matrix()
-    found = on_fragment(lambda x: x * sl.iota(0).to(sl.f32), a)
-    np.testing.assert_array_equal(found, a * np.arange(64, dtype=np.float32)[:, None])
+    d = on_fragment(lambda x: x * sl.iota(0).to(sl.f32), a)
+    np.testing.assert_array_equal(d, a * np.arange(64, dtype=np.float32)[:, None])
 
 
 def test_conversions_in_one_expression():
@@ -128,9 +128,9 @@ def test_conversions_in_one_expression():
         whole = x.to(sl.i32)
         return (whole * 2 + 1).to(sl.f32) + x.to(sl.f16).to(sl.f32)
 
-    found = on_fragment(function, a)
+    d = on_fragment(function, a)
     expected = (np.trunc(a).astype(np.int32) * 2 + 1) + a.astype(np.float16).astype(np.float32)
-    np.testing.assert_array_equal(found, expected.astype(np.float32))
+    np.testing.assert_array_equal(d, expected.astype(np.float32))
 
 
 def test_fragments_of_two_types_meet_by_a_conversion():
@@ -140,8 +140,8 @@ def test_fragments_of_two_types_meet_by_a_conversion():
         sl.store(a * (b + 1).to(sl.f32), D)
 
     a, b = matrix(), RNG.integers(-9, 9, (64, 64)).astype(np.int32)
-    (found,) = run(kernel, {"A": a, "B": b}, {"D": np.zeros_like(a)}, grid=(1,))
-    np.testing.assert_array_equal(found, a * (b + 1).astype(np.float32))
+    (d,) = run(kernel, {"A": a, "B": b}, {"D": np.zeros_like(a)}, grid=(1,))
+    np.testing.assert_array_equal(d, a * (b + 1).astype(np.float32))
 
 
 def test_columns():
@@ -150,8 +150,8 @@ def test_columns():
         sl.store(sl.load(A)[:, 16:48] * 2.0, D)
 
     a = matrix()
-    (found,) = run(kernel, {"A": a}, {"D": np.zeros((64, 32), np.float32)}, grid=(1,))
-    np.testing.assert_array_equal(found, 2 * a[:, 16:48])
+    (d,) = run(kernel, {"A": a}, {"D": np.zeros((64, 32), np.float32)}, grid=(1,))
+    np.testing.assert_array_equal(d, 2 * a[:, 16:48])
 
 
 def test_a_loop_carries_what_changes():
@@ -168,13 +168,13 @@ def test_a_loop_carries_what_changes():
         sl.store(total + largest + same + extra, D)
 
     a = matrix(256)
-    (found,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
+    (d,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
     blocks = a.reshape(4, 64, 64)
     total = np.zeros((64, 64), np.float32)
     for block in blocks:
         total = total + block
     expected = total + np.maximum(blocks.max(0), -9) + a[192:256]
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(d, expected)
 
 
 def test_two_names_for_one_value():
@@ -189,22 +189,22 @@ def test_two_names_for_one_value():
         sl.store(x, D)
 
     a = matrix()
-    (found,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
-    np.testing.assert_array_equal(found, a + a + a + a)
+    (d,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
+    np.testing.assert_array_equal(d, a + a + a + a)
 
 
 def test_a_container_keeps_the_value_from_before_the_loop():
     @sl.kernel("(64,64), (64,64)", sync="manual")
     def kernel(A, D):
         x = sl.load(A)
-        kept = [x]
+        container = [x]
         for _ in sl.range(3):
-            x = x + kept[0]
+            x = x + container[0]
         sl.store(x, D)
 
     a = matrix()
-    (found,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
-    np.testing.assert_array_equal(found, a + a + a + a)
+    (d,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
+    np.testing.assert_array_equal(d, a + a + a + a)
 
 
 def test_an_expression_from_before_a_loop_keeps_its_operands():
@@ -217,8 +217,8 @@ def test_an_expression_from_before_a_loop_keeps_its_operands():
         sl.store(x + twice, D)
 
     a = matrix()
-    (found,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
-    np.testing.assert_array_equal(found, a + np.float32(1) + 1 + 1 + a * 2)
+    (d,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
+    np.testing.assert_array_equal(d, a + np.float32(1) + 1 + 1 + a * 2)
 
 
 def test_nested_loops_and_a_nested_function():
@@ -237,8 +237,8 @@ def test_nested_loops_and_a_nested_function():
         sl.store(x, D)
 
     a = np.trunc(matrix() * 4)
-    (found,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
-    np.testing.assert_array_equal(found, a + 26)
+    (d,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
+    np.testing.assert_array_equal(d, a + 26)
 
 
 def test_python_range_repeats_the_body():
@@ -253,8 +253,8 @@ def test_python_range_repeats_the_body():
         sl.store(x, D)
 
     a = np.trunc(matrix() * 4)
-    (found,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
-    np.testing.assert_array_equal(found, a + 23)
+    (d,) = run(kernel, {"A": a}, {"D": np.zeros((64, 64), np.float32)}, grid=(1,))
+    np.testing.assert_array_equal(d, a + 23)
 
 
 def test_branches():
@@ -275,7 +275,7 @@ def test_branches():
         sl.store(x + new, D[row : row + 64, :])
 
     a = np.trunc(matrix(256) * 8)
-    (found,) = run(kernel, {"A": a}, {"D": np.zeros_like(a)})
+    (d,) = run(kernel, {"A": a}, {"D": np.zeros_like(a)})
     for block in range(4):
         x, k = a[64 * block : 64 * block + 64], 0
         if block % 2 == 0:
@@ -288,7 +288,7 @@ def test_branches():
             x = x * 10
         if k == 5 or block == 2:
             new = new + 100
-        np.testing.assert_array_equal(found[64 * block : 64 * block + 64], x + new)
+        np.testing.assert_array_equal(d[64 * block : 64 * block + 64], x + new)
 
 
 @pytest.mark.parametrize("start", [-7, -4, -1, 0, 5])
@@ -304,10 +304,10 @@ def test_indices_divide_as_pythons_integers(start):
             x = x + sl.where(sl.iota(1) == 6, x * 0 + 1, 0)
         sl.store(x, D)
 
-    (found,) = run(numbers, {}, {"D": np.zeros((64, 64), np.int32)}, grid=(1,), start=start)
+    (d,) = run(numbers, {}, {"D": np.zeros((64, 64), np.int32)}, grid=(1,), start=start)
     i = start
     expected = [i // 3, i % 3, 7 - i, i * i, max(i, 2), min(i, 2), int(i < 0)]
-    assert found[0, :7].tolist() == expected
+    assert d[0, :7].tolist() == expected
 
 
 def test_scalars_and_elements():
@@ -317,8 +317,8 @@ def test_scalars_and_elements():
         sl.store(sl.load(A) * factor, D)
 
     a, scale = matrix(), np.array([1, 2, 3, 4], np.float32)
-    (found,) = run(kernel, {"A": a, "scale": scale}, {"D": np.zeros_like(a)}, grid=(1,))
-    np.testing.assert_array_equal(found, a * np.float32(7))
+    (d,) = run(kernel, {"A": a, "scale": scale}, {"D": np.zeros_like(a)}, grid=(1,))
+    np.testing.assert_array_equal(d, a * np.float32(7))
 
 
 def test_strides_of_a_signature():
@@ -329,8 +329,8 @@ def test_strides_of_a_signature():
     text = kernel.mlir(F, F)
     assert "memref<?x64xf32, strided<[?, 1]>>" in text
     wide = matrix(64, 128)
-    (found,) = run(kernel, {"A": wide[:, :64]}, {"D": np.zeros((64, 64), np.float32)}, (1,), [F, F])
-    np.testing.assert_array_equal(found, wide[:, :64])
+    (d,) = run(kernel, {"A": wide[:, :64]}, {"D": np.zeros((64, 64), np.float32)}, (1,), [F, F])
+    np.testing.assert_array_equal(d, wide[:, :64])
 
 
 def test_windows_of_three_dimensions():
@@ -340,17 +340,17 @@ def test_windows_of_three_dimensions():
         sl.store(sl.load(A[batch, :, :]) + 1.0, D[batch])
 
     a = RNG.standard_normal((3, 64, 64)).astype(np.float32)
-    (found,) = run(kernel, {"A": a}, {"D": np.zeros_like(a)})
-    np.testing.assert_array_equal(found, a + 1)
+    (d,) = run(kernel, {"A": a}, {"D": np.zeros_like(a)})
+    np.testing.assert_array_equal(d, a + 1)
 
 
 def test_the_matmul_of_the_examples():
     from mlir_smem.examples.matmul import matmul
 
     a, b = (RNG.standard_normal(s).astype(ml_dtypes.bfloat16) for s in ((128, 128), (128, 256)))
-    (found,) = run(matmul, {"A": a, "B": b}, {"C": np.zeros((128, 256), ml_dtypes.bfloat16)})
+    (c,) = run(matmul, {"A": a, "B": b}, {"C": np.zeros((128, 256), ml_dtypes.bfloat16)})
     expected = a.astype(np.float32) @ b.astype(np.float32)
-    np.testing.assert_allclose(found.astype(np.float32), expected, rtol=1e-2, atol=0.1)
+    np.testing.assert_allclose(c.astype(np.float32), expected, rtol=1e-2, atol=0.1)
 
 
 def test_a_softmax_of_rows():
@@ -362,9 +362,9 @@ def test_a_softmax_of_rows():
         sl.store(weights / weights.sum(axis=1), D)
 
     a = matrix()
-    (found,) = run(kernel, {"A": a}, {"D": np.zeros_like(a)}, grid=(1,))
+    (d,) = run(kernel, {"A": a}, {"D": np.zeros_like(a)}, grid=(1,))
     weights = np.exp2(a - a.max(1, keepdims=True))
-    np.testing.assert_allclose(found, weights / weights.sum(1, keepdims=True), rtol=1e-5)
+    np.testing.assert_allclose(d, weights / weights.sum(1, keepdims=True), rtol=1e-5)
 
 
 def test_slices_are_carried_loaded_and_stored():
@@ -380,9 +380,9 @@ def test_slices_are_carried_loaded_and_stored():
         sl.store(m * 2.0, L)
 
     a, bias = matrix(192), matrix(1)[0]
-    given = {"A": a, "bias": bias}
+    arguments = {"A": a, "bias": bias}
     outputs = {"D": np.zeros((64, 64), np.float32), "L": np.zeros(64, np.float32)}
-    total, largest = run(kernel, given, outputs, grid=(1,))
+    total, largest = run(kernel, arguments, outputs, grid=(1,))
     x = a.reshape(3, 64, 64) + bias
     m = x.max((0, 2))
     np.testing.assert_array_equal(largest, 2 * m)
@@ -396,5 +396,5 @@ def test_positions_in_a_slice():
         sl.store(sl.where(sl.iota(0) < 8, sums, 0.0), L)
 
     a = np.trunc(matrix() * 4)
-    (found,) = run(kernel, {"A": a}, {"L": np.zeros(64, np.float32)}, grid=(1,))
-    np.testing.assert_array_equal(found, np.where(np.arange(64) < 8, a.sum(1), 0))
+    (sums,) = run(kernel, {"A": a}, {"L": np.zeros(64, np.float32)}, grid=(1,))
+    np.testing.assert_array_equal(sums, np.where(np.arange(64) < 8, a.sum(1), 0))

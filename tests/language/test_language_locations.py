@@ -16,8 +16,8 @@ F, B = sl.f32, sl.bf16
 def line_of(function, text):
     """Return the number of the only line of a function that holds a text."""
     lines, first = inspect.getsourcelines(function)
-    (found,) = [first + i for i, line in enumerate(lines) if text in line]
-    return found
+    (number,) = [first + i for i, line in enumerate(lines) if text in line]
+    return number
 
 
 def test_an_error_of_the_checker_points_at_the_line():
@@ -48,10 +48,10 @@ def test_what_is_not_proven_is_a_remark_at_the_line():
                 sl.store(sl.wait(sl.mma(a[stage], a[stage])), D)
 
     decorate = sl.kernel("(64,64), (64,64), ():index", warpgroups=2, sync="manual")
-    found = decorate(kernel).check(B, F, sl.index)
-    assert found
+    remarks = decorate(kernel).check(B, F, sl.index)
+    assert remarks
     lines, first = inspect.getsourcelines(kernel)
-    for remark in found:
+    for remark in remarks:
         assert remark.position.file == __file__
         assert first <= remark.position.line < first + len(lines)
         assert ": remark: " in str(remark)
@@ -62,10 +62,10 @@ def test_the_matmul_is_proven():
 
 
 def test_layouts_are_explained_at_the_line():
-    found = matmul.explain(B, B, B)
-    lines = {remark.position.line for remark in found if remark.position}
+    remarks = matmul.explain(B, B, B)
+    lines = {remark.position.line for remark in remarks if remark.position}
     assert line_of(matmul.function, "sl.alloc") in lines
-    assert "128B" in str(found)
+    assert "128B" in str(remarks)
 
 
 def test_the_emulator_points_at_the_line():
@@ -124,6 +124,6 @@ def test_the_tools_show_the_line_of_the_kernel(tmp_path, capsys):
     (tmp_path / "kernel.mlir").write_text(text)
     assert smem_opt(["--smem-to-nvvm", str(tmp_path / "kernel.mlir")]) == 1
     lines = capsys.readouterr().err.splitlines()
-    at = line_of(kernel, "sl.mma")
-    assert lines[0].startswith(f"{__file__}:{at}:26: error: 'smem.mma' op ")
+    number = line_of(kernel, "sl.mma")
+    assert lines[0].startswith(f"{__file__}:{number}:26: error: 'smem.mma' op ")
     assert lines[1:3] == ["          sl.store(sl.wait(sl.mma(a, a)), D)", " " * 27 + "^"]

@@ -35,10 +35,10 @@ def test_every_public_name_is_an_attribute(name):
 def test_names_that_are_loaded_later_are_the_same_each_time():
     assert sl.CallError is CallError
     assert sl.kernel is sl.kernel and callable(sl.kernel)
-    assert isinstance(sl.kernel("(M,64)")(zeroed), sl.Kernel)
+    assert isinstance(sl.kernel("(M,64)")(zero_tile), sl.Kernel)
 
 
-def zeroed(A):
+def zero_tile(A):
     sl.store(sl.zeros((64, 64), sl.f32), A[0:64, 0:64])
 
 

@@ -27,19 +27,21 @@ def gemm(A, B, C, *, bm=128, bn=64, bk=64, stages=3):
                 row, column = tile // columns * bm, tile % columns * bn
                 for k in sl.range(steps):
                     with pipe.producer(index + k) as stage:
-                        at = k * bk
-                        sl.tma_load(A[row : row + bm, at : at + bk], a[stage], stage)
-                        sl.tma_load(B[at : at + bk, column : column + bn], b[stage], stage)
+                        k_start = k * bk
+                        sl.tma_load(A[row : row + bm, k_start : k_start + bk], a[stage], stage)
+                        sl.tma_load(
+                            B[k_start : k_start + bk, column : column + bn], b[stage], stage
+                        )
                 index = index + steps
         with sl.partition(warpgroups=2, registers=232) as warpgroup:
-            index, own = 0, warpgroup * (bm // 2)
+            index, offset = 0, warpgroup * (bm // 2)
             for tile in sl.range(first, total, blocks):
                 row, column = tile // columns * bm, tile % columns * bn
                 stage = pipe.wait(index)
-                acc = sl.mma(a[stage][own : own + bm // 2, :], b[stage])
+                acc = sl.mma(a[stage][offset : offset + bm // 2, :], b[stage])
                 for k in sl.range(1, steps):
                     stage = pipe.wait(index + k)
-                    acc = sl.mma(a[stage][own : own + bm // 2, :], b[stage], acc)
+                    acc = sl.mma(a[stage][offset : offset + bm // 2, :], b[stage], acc)
                     acc = sl.wait(acc, pending=1)
                     pipe.release(sl.unsigned(index + k - 1))
                 acc = sl.wait(acc)
@@ -48,7 +50,9 @@ def gemm(A, B, C, *, bm=128, bn=64, bk=64, stages=3):
                 sl.store(acc, c[warpgroup])
                 sl.fence(), sl.warpgroup_barrier()
                 with sl.elect():
-                    sl.tma_store(c[warpgroup], C[sl.ds(row + own, bm // 2), column : column + bn])
+                    sl.tma_store(
+                        c[warpgroup], C[sl.ds(row + offset, bm // 2), column : column + bn]
+                    )
                     sl.tma_commit()
                     sl.tma_wait()
                 sl.warpgroup_barrier()
@@ -59,10 +63,10 @@ def test_a_warp_specialised_gemm(m, n, k, blocks):
     a = RNG.standard_normal((m, k)).astype(ml_dtypes.bfloat16)
     b = RNG.standard_normal((k, n)).astype(ml_dtypes.bfloat16)
     compiled = gemm.compile(B, B, B, emit="nvvm")
-    given = {"A": a, "B": b, "C": np.zeros((m, n), ml_dtypes.bfloat16)}
-    found = run_on_cpu(compiled, None, given, ["C"], grid=(blocks,))["C"]
+    arguments = {"A": a, "B": b, "C": np.zeros((m, n), ml_dtypes.bfloat16)}
+    c = run_on_cpu(compiled, None, arguments, ["C"], grid=(blocks,))["C"]
     expected = a.astype(np.float32) @ b.astype(np.float32)
-    np.testing.assert_allclose(found.astype(np.float32), expected, rtol=1e-2, atol=0.2)
+    np.testing.assert_allclose(c.astype(np.float32), expected, rtol=1e-2, atol=0.2)
 
 
 def test_the_gemm_is_proven():
@@ -100,8 +104,8 @@ def test_a_partition_sees_the_variables_from_before_the_others():
 
     a = RNG.standard_normal((128, 64)).astype(np.float32)
     compiled = kernel.compile(sl.f32, sl.f32, emit="nvvm")
-    found = run_on_cpu(compiled, None, {"A": a}, ["D"], grid=(1,))["D"]
-    np.testing.assert_array_equal(found, np.concatenate([a[:64] * 3, a[64:] * 2]))
+    d = run_on_cpu(compiled, None, {"A": a}, ["D"], grid=(1,))["D"]
+    np.testing.assert_array_equal(d, np.concatenate([a[:64] * 3, a[64:] * 2]))
 
 
 @pytest.mark.parametrize(

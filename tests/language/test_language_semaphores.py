@@ -12,20 +12,20 @@ from mlir_smem.runtime import run_on_cpu
 
 
 def test_the_last_cta_adds_all_parts_in_their_order():
-    given = split_kernel.inputs()
-    compiled = sums.compile(*given.values(), emit="nvvm")
+    arguments = split_kernel.inputs()
+    compiled = sums.compile(*arguments.values(), emit="nvvm")
     for _ in range(3):
-        found = run_on_cpu(compiled, None, given, ["C", "S"], grid=(TILES, PARTS))
-        assert found["C"].tobytes() == split_kernel.expected(given["A"]).tobytes()
-        assert not found["S"].any()
-        given["S"] = found["S"]
+        outputs = run_on_cpu(compiled, None, arguments, ["C", "S"], grid=(TILES, PARTS))
+        assert outputs["C"].tobytes() == split_kernel.expected(arguments["A"]).tobytes()
+        assert not outputs["S"].any()
+        arguments["S"] = outputs["S"]
 
 
 def test_without_the_arrival_the_parts_are_not_ordered():
-    given = split_kernel.inputs()
-    compiled = sums.compile(*given.values(), emit="nvvm", arrive=False)
+    arguments = split_kernel.inputs()
+    compiled = sums.compile(*arguments.values(), emit="nvvm", arrive=False)
     with pytest.raises(Violations) as error:
-        run_on_cpu(compiled, None, given, ["C"], grid=(TILES, PARTS))
+        run_on_cpu(compiled, None, arguments, ["C"], grid=(TILES, PARTS))
     assert {violation.kind for violation in error.value.found} == {ViolationKind.RACE}
     assert "of argument 1, which thread 0 of CTA (0, 0, 0) wrote at" in str(error.value)
     assert "smem.semaphore_arrive" in str(error.value)
@@ -68,13 +68,13 @@ def of_warpgroups(sync, read=lambda mine: mine, arrives=True, rounds=1):
 @pytest.mark.parametrize("sync", ["manual", "auto"])
 def test_each_warpgroup_arrives_at_its_own_semaphore(sync):
     arrays = np.zeros((4, 2, 64, 64), np.float32), np.zeros((2, 64, 64), np.float32)
-    given = dict(zip("WCS", (*arrays, np.zeros(2, np.int32)), strict=True))
+    arguments = dict(zip("WCS", (*arrays, np.zeros(2, np.int32)), strict=True))
     kernel = of_warpgroups(sync)
-    assert kernel.check(*given.values()) == ()
-    compiled = kernel.compile(*given.values(), emit="nvvm")
-    found = run_on_cpu(compiled, None, given, ["C", "S"], grid=(4,))
-    assert (found["C"] == 4).all()
-    assert not found["S"].any()
+    assert kernel.check(*arguments.values()) == ()
+    compiled = kernel.compile(*arguments.values(), emit="nvvm")
+    outputs = run_on_cpu(compiled, None, arguments, ["C", "S"], grid=(4,))
+    assert (outputs["C"] == 4).all()
+    assert not outputs["S"].any()
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_lists_and_tuples_that_are_bound_anew():
         x = sl.load(A)
         both, pair, count = [x, x * 2.0], (x, (x, 0)), 0
         for _ in sl.range(3):
-            both = [each + 1.0 for each in both]
+            both = [fragment + 1.0 for fragment in both]
             pair = (pair[0] + 2.0, (pair[1][0], pair[1][1] + 1))
             count += 1
         total = both[0] + both[1] + pair[0] + pair[1][0]
@@ -93,11 +93,11 @@ def test_while_a_debugger_traces_each_line():
     before = sys.gettrace()
     sys.settrace(follow)
     try:
-        found = result(kernel)
+        d = result(kernel)
     finally:
         sys.settrace(before)
     assert len(lines) > 8
-    np.testing.assert_array_equal(found, 4 * A + 3)
+    np.testing.assert_array_equal(d, 4 * A + 3)
 
 
 def test_after_an_error_another_kernel_is_traced():
@@ -126,10 +126,10 @@ def test_a_kernel_is_traced_in_another():
     np.testing.assert_array_equal(result(outer), A + 1)
 
 
-@pytest.mark.parametrize("what", [enumerate, list, lambda numbers: zip(numbers, [1], strict=False)])
-def test_a_range_that_something_else_iterates_over(what):
+@pytest.mark.parametrize("wrap", [enumerate, list, lambda numbers: zip(numbers, [1], strict=False)])
+def test_a_range_that_something_else_iterates_over(wrap):
     def kernel(A, B):
-        for pair in what(sl.range(sl.block_id(0))):
+        for pair in wrap(sl.range(sl.block_id(0))):
             del pair
 
     with pytest.raises(sl.TraceError, match="is not what a for statement iterates over") as error:
@@ -138,11 +138,11 @@ def test_a_range_that_something_else_iterates_over(what):
 
     def of_numbers(A, D):
         x = sl.load(A)
-        for _ in what(sl.range(1, 4, 2)):
+        for _ in wrap(sl.range(1, 4, 2)):
             x = x + 1.0
         sl.store(x, D)
 
-    repeated = sum(1 for _ in what(range(1, 4, 2)))
+    repeated = sum(1 for _ in wrap(range(1, 4, 2)))
     np.testing.assert_array_equal(result(of_numbers), A + repeated)
 
 
@@ -267,13 +267,13 @@ def test_a_constant_of_a_loops_body_is_not_defined_after_it():
 
     assert "flag is used here, but the loop in line" in failure(kernel)[0]
 
-    def compared(A, B):
+    def scale(A, B):
         number = 1.0
         for _ in sl.range(sl.block_id(0)):
             number = 2.0
         sl.store(sl.load(A[0:64, :]) * number, B[0:64, :])
 
-    assert "number is used here, but the loop in line" in failure(compared)[0]
+    assert "number is used here, but the loop in line" in failure(scale)[0]
 
 
 def test_constants_of_a_partition():

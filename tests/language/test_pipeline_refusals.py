@@ -23,9 +23,9 @@ def product(loaded=lambda t: t, waited=lambda t: t, steps=lambda n, m: n):
             with sl.partition(), sl.elect():
                 for t in sl.range(n):
                     with pipe.producer(loaded(t)) as stage:
-                        at = sl.ds(t * 64, 64)
-                        sl.tma_load(A[:, at], a[stage], stage)
-                        sl.tma_load(B[at, :], b[stage], stage)
+                        k_block = sl.ds(t * 64, 64)
+                        sl.tma_load(A[:, k_block], a[stage], stage)
+                        sl.tma_load(B[k_block, :], b[stage], stage)
             with sl.partition():
                 acc = sl.zeros((64, 64), sl.f32)
                 for t in sl.range(steps(n, sl.unsigned(m.to(sl.index)))):

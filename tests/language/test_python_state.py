@@ -92,8 +92,8 @@ def test_globals_and_attributes_of_classes():
         store(x * 0.0 + number(calls * 10000 + counters["n"] * 100 + State.created), D)
         calls, counters["n"], State.created = 0, 0, 0
 
-    found = result(kernel)[:, 0, 0]
-    assert list(found) == [10203, 120404]
+    d = result(kernel)[:, 0, 0]
+    assert list(d) == [10203, 120404]
 
 
 def test_what_a_branch_carries():
@@ -111,9 +111,9 @@ def test_what_a_branch_carries():
             state.x = state.x + 1.0
         store(state.x + both[0] + both[1] + number(state.n), D)
 
-    found = result(kernel)
-    np.testing.assert_array_equal(found[0], (GIVEN + 1) + GIVEN + (GIVEN + 1000) + 7)
-    np.testing.assert_array_equal(found[1], 2 * GIVEN + (GIVEN + 100) + GIVEN + 5)
+    d = result(kernel)
+    np.testing.assert_array_equal(d[0], (GIVEN + 1) + GIVEN + (GIVEN + 1000) + 7)
+    np.testing.assert_array_equal(d[1], 2 * GIVEN + (GIVEN + 100) + GIVEN + 5)
 
 
 def test_a_list_that_changes_and_is_bound_anew():
@@ -137,35 +137,35 @@ def test_a_list_that_changes_and_is_bound_anew():
             counts[0] -= 1
         store(both[0] + both[1] * 3.0 + number(counts[0] * 2 + counts[1]), D)
 
-    found = result(kernel)
-    np.testing.assert_array_equal(found[0], GIVEN * 4 + (101 * 2 + 102))
-    np.testing.assert_array_equal(found[1], GIVEN * 7 + (111 * 2 + 105))
+    d = result(kernel)
+    np.testing.assert_array_equal(d[0], GIVEN * 4 + (101 * 2 + 102))
+    np.testing.assert_array_equal(d[1], GIVEN * 7 + (111 * 2 + 105))
 
 
 def test_a_generator_and_a_helper_around_statements():
     """The variables of the function that calls them are carried, too."""
 
-    def counted(stop):
+    def count(stop):
         for k in sl.range(stop):  # noqa: UP028
             yield k
 
     @contextlib.contextmanager
-    def guarded(condition):
+    def guard(condition):
         with sl.when(condition):
             yield
 
     def kernel(A, D):
         x, n = sl.load(A), 0
-        for k in counted(3):
+        for k in count(3):
             x = x + number(k)
             n += 1
-        with guarded(is_second()):
+        with guard(is_second()):
             x = x * 2.0
         store(x + number(n), D)
 
-    found = result(kernel)
-    np.testing.assert_array_equal(found[0], GIVEN + 6)
-    np.testing.assert_array_equal(found[1], (GIVEN + 3) * 2 + 3)
+    d = result(kernel)
+    np.testing.assert_array_equal(d[0], GIVEN + 6)
+    np.testing.assert_array_equal(d[1], (GIVEN + 3) * 2 + 3)
 
 
 def test_a_body_that_is_traced_again_leaves_nothing_of_the_first_time():
@@ -183,7 +183,7 @@ def test_a_body_that_is_traced_again_leaves_nothing_of_the_first_time():
     assert text.count("scf.for") == 2 and text.count("arith.addf") == 1
 
 
-def refused(function):
+def refusal(function):
     return failure(function, "(64,16), (2,64,16)")[0]
 
 
@@ -194,14 +194,14 @@ def test_a_python_value_of_an_attribute_that_depends_on_the_iteration(value):
         for _ in sl.range(3):
             state.value = 7.0 if value is None else value + value
 
-    assert refused(kernel).startswith(f"state.value is {value!r} before the loop in line")
+    assert refusal(kernel).startswith(f"state.value is {value!r} before the loop in line")
 
     def branch(A, D):
         state = State(value=value)
         with sl.when(is_second()):
             state.value = 7.0 if value is None else value + value
 
-    assert refused(branch).startswith(f"state.value is {value!r} before the branch in line")
+    assert refusal(branch).startswith(f"state.value is {value!r} before the branch in line")
 
 
 def appends(A, D):
@@ -253,7 +253,7 @@ def removes_from_a_nested_list(A, D):
     ],
 )
 def test_what_gets_or_loses_values(function, name):
-    message = refused(function)
+    message = refusal(function)
     assert message.startswith((f"{name} gets or loses values in the", f"{name} changes in the"))
     assert "which is traced once, however often it runs" in message
 
@@ -287,7 +287,7 @@ def test_an_iterator_that_moves_on(make):
         for _ in sl.range(3):
             next(numbers)
 
-    assert refused(loop).startswith("numbers changes in the loop in line")
+    assert refusal(loop).startswith("numbers changes in the loop in line")
 
     def branch(A, D):
         numbers = make()
@@ -305,7 +305,7 @@ def test_an_array_of_numpy_that_changes():
         for _ in sl.range(3):
             table[0] += 1
 
-    assert refused(kernel).startswith("table changes in the loop in line")
+    assert refusal(kernel).startswith("table changes in the loop in line")
 
 
 def test_state_of_partitions():
@@ -329,7 +329,7 @@ def test_state_of_partitions():
             state.n = 2
         store(sl.load(A) * float(state.n), D)
 
-    assert "is used here, but the elected thread's block in line" in refused(after)
+    assert "is used here, but the elected thread's block in line" in refusal(after)
 
 
 def test_a_comprehension_over_a_loop_of_the_kernel():
@@ -345,7 +345,7 @@ def test_a_comprehension_over_a_loop_of_the_kernel():
     def unknown(A, D):
         [k + 1 for k in sl.range(sl.block_id(0))]
 
-    assert "sl.range is not what a for statement iterates over" in refused(unknown)
+    assert "sl.range is not what a for statement iterates over" in refusal(unknown)
 
 
 def test_the_loops_variable_may_be_assigned():

@@ -12,7 +12,7 @@ class State:
     """An object."""
 
 
-def refused(function):
+def refusal(function):
     return failure(function, "(64,16), (2,64,16)")[0]
 
 
@@ -26,7 +26,7 @@ def test_variables_that_hold_python_values():
             name = "b"
         store(sl.load(A) * float(len(name)), D)
 
-    assert refused(of_both).startswith("name is 'b' before the branch in line")
+    assert refusal(of_both).startswith("name is 'b' before the branch in line")
 
     def none_before(A, D):
         x = None
@@ -34,7 +34,7 @@ def test_variables_that_hold_python_values():
             x = State()
         store(sl.load(A) * (1.0 if x is None else 2.0), D)
 
-    assert refused(none_before).startswith("x is None before the branch in line")
+    assert refusal(none_before).startswith("x is None before the branch in line")
 
     def in_a_loop(A, D):
         x = None
@@ -42,15 +42,15 @@ def test_variables_that_hold_python_values():
             x = State()
         store(sl.load(A) * (1.0 if x is None else 2.0), D)
 
-    assert refused(in_a_loop).startswith("x is None before the loop in line")
+    assert refusal(in_a_loop).startswith("x is None before the loop in line")
 
-    def elected(A, D):
+    def of_one_thread(A, D):
         x = None
         with sl.elect():
             x = State()
         store(sl.load(A) * float(x.n), D)
 
-    assert "x is None before the elected thread's block in line" in refused(elected)
+    assert "x is None before the elected thread's block in line" in refusal(of_one_thread)
 
     def unread(A, D):
         x = sl.load(A)
@@ -75,7 +75,7 @@ def test_a_variable_that_a_loop_without_iterations_would_have_changed():
                 mode = "bb"
         store(sl.load(A) * float(len(mode)), D)
 
-    assert "mode is used here, but the loop in line" in refused(text)
+    assert "mode is used here, but the loop in line" in refusal(text)
 
     def of_another_kind(A, D):
         x = sl.load(A)
@@ -83,19 +83,19 @@ def test_a_variable_that_a_loop_without_iterations_would_have_changed():
             x = 5.0
         store(sl.load(A) + x, D)
 
-    assert "x is used here, but the loop in line" in refused(of_another_kind)
+    assert "x is used here, but the loop in line" in refusal(of_another_kind)
 
 
 def test_a_variable_that_is_read_where_a_later_branch_is_not_taken():
     """A block of `sl.when` that assigns it does not hide it: other thread blocks do not execute it."""
 
-    def counted(stop):
+    def count(stop):
         for k in sl.range(stop):  # noqa: UP028
             yield k
 
     def kernel(A, D):
         n = 1
-        for _ in counted(sl.block_id(0) * 2):
+        for _ in count(sl.block_id(0) * 2):
             n = 5
         with sl.when(is_second()):
             n = 7
@@ -105,13 +105,13 @@ def test_a_variable_that_is_read_where_a_later_branch_is_not_taken():
 
 
 def test_a_variable_of_one_thread_or_partition():
-    def elected(A, D):
+    def of_one_thread(A, D):
         x = None
         with sl.elect():
             x = 1
         store(sl.load(A) * (1.0 if x is None else 2.0), D)
 
-    assert "for some threads alone; use another variable" in refused(elected)
+    assert "for some threads alone; use another variable" in refusal(of_one_thread)
 
     def of_a_partition(A, D):
         x = None

@@ -18,8 +18,8 @@ def test_a_random_kernel(seed):
 
 
 def test_a_wrong_result_is_seen(monkeypatch):
-    def loses_the_last_iteration(*given, **named):
-        results = run_on_cpu(*given, **named)
+    def loses_the_last_iteration(*arguments, **options):
+        results = run_on_cpu(*arguments, **options)
         return {name: array - 1 for name, array in results.items()}
 
     monkeypatch.setattr(fuzz.language, "run_on_cpu", loses_the_last_iteration)

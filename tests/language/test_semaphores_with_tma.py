@@ -15,12 +15,12 @@ F = sl.f32
 def sums(W, C, S, *, wait="write", arrive=True, load="threads"):
     """Add parts of ones, which bulk stores write; `load` says how the last CTA reads them."""
     part, parts = sl.block_id(0), sl.grid_dim(0)
-    own, read = sl.alloc((64, 64), F), sl.alloc((1, 64, 64), F)
+    part_tile, read = sl.alloc((64, 64), F), sl.alloc((1, 64, 64), F)
     pipe = sl.pipeline(1)
-    sl.store(sl.zeros((64, 64), F) + 1.0, own)
+    sl.store(sl.zeros((64, 64), F) + 1.0, part_tile)
     sl.fence(), sl.warpgroup_barrier()
     with sl.elect():
-        sl.tma_store(own, W[sl.ds(part * 64, 64), 0:64])
+        sl.tma_store(part_tile, W[sl.ds(part * 64, 64), 0:64])
         sl.tma_commit()
         sl.tma_wait(read=wait == "read")
     last = sl.semaphore_arrive(S, 0, parts) if arrive else part == parts - 1
@@ -42,13 +42,13 @@ def sums(W, C, S, *, wait="write", arrive=True, load="threads"):
 
 
 def run(**options):
-    given = {
+    arguments = {
         "W": np.zeros((PARTS * 64, 64), np.float32),
         "C": np.zeros((64, 64), np.float32),
         "S": np.zeros(1, np.int32),
     }
-    compiled = sums.compile(*given.values(), emit="nvvm", **options)
-    return run_on_cpu(compiled, None, given, ["C"], grid=(PARTS,))["C"]
+    compiled = sums.compile(*arguments.values(), emit="nvvm", **options)
+    return run_on_cpu(compiled, None, arguments, ["C"], grid=(PARTS,))["C"]
 
 
 @pytest.mark.parametrize("load", ["threads", "bulk"])

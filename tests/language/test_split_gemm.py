@@ -11,9 +11,9 @@ from mlir_smem.runtime import run_on_cpu
 def test_the_parts_are_added_by_the_last(splits, blocks):
     arrays = given(128, 128, 512, splits)
     compiled = gemm.compile(*arrays.values(), emit="nvvm", splits=splits)
-    found = run_on_cpu(compiled, None, arrays, ["C", "S"], grid=(blocks,))
-    assert np.array_equal(found["C"], expected(arrays))
-    assert not found["S"].any()
+    outputs = run_on_cpu(compiled, None, arrays, ["C", "S"], grid=(blocks,))
+    assert np.array_equal(outputs["C"], expected(arrays))
+    assert not outputs["S"].any()
 
 
 def test_the_kernel_is_proven():

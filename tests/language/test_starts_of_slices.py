@@ -79,7 +79,7 @@ def test_stages_of_a_loop_of_any_length(modulus):
         assert remarks == ()
     else:
         assert len(remarks) == 4
-        assert all("begins at stage 0 or above" in each.message for each in remarks)
+        assert all("begins at stage 0 or above" in remark.message for remark in remarks)
     for k in (256, 384):
         a, b = operands(64, k)
         c = np.zeros((64, 64), np.float32)

@@ -18,17 +18,17 @@ def test_rows_past_the_end_are_not_stored(dtype, order, height):
     strides = {"row-major": "(?,1)", "column-major": "(1,?)"}[order]
 
     @sl.kernel(f"(64,32), (M,32):{strides}")
-    def repeated(X, Y):
+    def repeat(X, Y):
         row = sl.block_id(0) * 64
         sl.store(sl.load(X), Y[sl.ds(row, 64), :], rows=Y.shape[0] - row)
 
     x = RNG.standard_normal((64, 32)).astype(np.float32)
-    held = np.full((192, 32), 7, dtype, order="C" if order == "row-major" else "F")
+    memory = np.full((192, 32), 7, dtype, order="C" if order == "row-major" else "F")
     # A third block has no row.
-    repeated[(3,)](x, held[:height], on="cpu")
+    repeat[(3,)](x, memory[:height], on="cpu")
     expected = np.tile(x, (3, 1)).astype(dtype)
-    assert (held[:height] == expected[:height]).all()
-    assert (held[height:] == 7).all()
+    assert (memory[:height] == expected[:height]).all()
+    assert (memory[height:] == 7).all()
 
 
 def test_many_rows_of_a_wide_fragment():
@@ -48,10 +48,10 @@ def test_many_rows_of_a_wide_fragment():
 
 def test_such_kernels_are_proven():
     @sl.kernel("(64,32), (M,32)")
-    def copied(X, Y):
+    def copy(X, Y):
         sl.store(sl.load(X), Y[0:64, :], rows=Y.shape[0])
 
-    assert not copied.check(sl.f32, sl.f32)
+    assert not copy.check(sl.f32, sl.f32)
 
 
 def test_a_number_of_rows_that_is_known():
@@ -98,20 +98,20 @@ def test_rows_of_several_matrices(dtype, heads, queries):
     @sl.kernel(f"({rows},32), (H,M,32):(?,?,1), (H,M):(?,?)")
     def by_heads(X, Y, L):
         x = sl.load(X)
-        own, first = sl.ds(sl.block_id(0) * heads, heads), sl.block_id(1) * queries
+        block_heads, first = sl.ds(sl.block_id(0) * heads, heads), sl.block_id(1) * queries
         left = Y.shape[1] - first
-        sl.store(x, Y[own, sl.ds(first, queries), :], rows=left)
-        sl.store(x.max(axis=1), L[own, sl.ds(first, queries)], rows=left)
+        sl.store(x, Y[block_heads, sl.ds(first, queries), :], rows=left)
+        sl.store(x.max(axis=1), L[block_heads, sl.ds(first, queries)], rows=left)
 
     x = RNG.standard_normal((rows, 32)).astype(np.float32)
     of_heads = x.reshape(heads, queries, 32)
     # Heads are neighbours of a query, and one that is not stored is between two queries.
     for there in {queries, max(queries - 3, 1), queries + 1}:
-        held = np.full((there, 2 * heads + 1, 32), 7, dtype)
-        y, lse = held[:, :-1].swapaxes(0, 1), np.full((2 * heads, there + 1), 7, np.float32)
+        memory = np.full((there, 2 * heads + 1, 32), 7, dtype)
+        y, lse = memory[:, :-1].swapaxes(0, 1), np.full((2 * heads, there + 1), 7, np.float32)
         by_heads[2, -(-there // queries)](x, y, lse[:, :there], on="cpu")
         expected = np.tile(of_heads, (2, 2, 1))[:, :there]
-        assert (y == expected.astype(dtype)).all() and (held[:, -1] == 7).all()
+        assert (y == expected.astype(dtype)).all() and (memory[:, -1] == 7).all()
         assert (lse[:, :there] == expected.max(-1)).all() and (lse[:, there:] == 7).all()
 
 

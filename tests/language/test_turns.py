@@ -27,23 +27,23 @@ def in_turns(warpgroups, steps):
             with sl.partition(), sl.elect():
                 # Nothing reads index 0.
                 for k in sl.range(steps + 1):
-                    at = sl.ds(sl.unsigned(sl.maximum(k - 1, 0)) * 64, 64)
+                    k_block = sl.ds(sl.unsigned(sl.maximum(k - 1, 0)) * 64, 64)
                     with pipe.producer(k) as stage:
-                        sl.tma_load(A[:, at], a[stage], stage)
-                        sl.tma_load(B[at, :], b[stage], stage)
+                        sl.tma_load(A[:, k_block], a[stage], stage)
+                        sl.tma_load(B[k_block, :], b[stage], stage)
             with sl.partition(warpgroups) as warpgroup:
-                own = sl.ds(warpgroup * 64, 64)
+                rows = sl.ds(warpgroup * 64, 64)
                 # The mma of one step may run until the next one begins.
                 d = sl.zeros((64, 64), sl.f32, in_flight=True)
                 pipe.wait(0)
                 for k in sl.range(steps):
                     d = sl.wait(d)
                     pipe.release(k)
-                    at = sl.make_warp_uniform(k + 1)
-                    stage = pipe.wait(at)
+                    index = sl.make_warp_uniform(k + 1)
+                    stage = pipe.wait(index)
                     with sl.ordered():
-                        d = sl.mma(a[stage][own, :], b[stage], d)
-                sl.store(sl.wait(d), D[own, :])
+                        d = sl.mma(a[stage][rows, :], b[stage], d)
+                sl.store(sl.wait(d), D[rows, :])
 
     return kernel
 
@@ -56,8 +56,8 @@ def test_warpgroups_take_turns(warpgroups, steps):
     a = RNG.integers(-3, 4, (64 * warpgroups, 64 * steps)).astype(ml_dtypes.bfloat16)
     b = RNG.integers(-3, 4, (64 * steps, 64)).astype(ml_dtypes.bfloat16)
     compiled = kernel.compile(B, B, sl.f32, emit="nvvm")
-    found = run_on_cpu(compiled, None, {"A": a, "B": b}, ["D"], grid=(1,))["D"]
-    np.testing.assert_array_equal(found, a.astype(np.float32) @ b.astype(np.float32))
+    d = run_on_cpu(compiled, None, {"A": a, "B": b}, ["D"], grid=(1,))["D"]
+    np.testing.assert_array_equal(d, a.astype(np.float32) @ b.astype(np.float32))
 
 
 def test_turns_with_indices_taken_in_turn_are_proven():
@@ -72,12 +72,12 @@ def test_turns_with_indices_taken_in_turn_are_proven():
                         sl.tma_load(A[:, :], a[stage], stage)
             with sl.partition(2) as warpgroup:
                 for k in sl.range(2):
-                    at = 2 * k + warpgroup
-                    stage = pipe.wait(at)
+                    index = 2 * k + warpgroup
+                    stage = pipe.wait(index)
                     with sl.ordered():
                         d = sl.mma(a[stage], a[stage])
                     d = sl.wait(d)
-                    pipe.release(at)
+                    pipe.release(index)
 
     assert kernel.check(B, sl.f32) == ()
 

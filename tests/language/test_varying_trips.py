@@ -19,9 +19,9 @@ COUNTS = {
 }
 
 
-def _run(kernel, given, ctas):
-    compiled = kernel.compile(*given.values(), emit="nvvm")
-    return run_on_cpu(compiled, None, given, ["C"], grid=(ctas,))["C"]
+def _run(kernel, arguments, ctas):
+    compiled = kernel.compile(*arguments.values(), emit="nvvm")
+    return run_on_cpu(compiled, None, arguments, ["C"], grid=(ctas,))["C"]
 
 
 @pytest.mark.parametrize("ctas", [1, 2])
@@ -29,10 +29,12 @@ def _run(kernel, given, ctas):
 @pytest.mark.parametrize("warpgroups", [1, 2])
 @pytest.mark.parametrize("blocks", COUNTS)
 def test_the_order_is_proven_for_every_count(blocks, warpgroups, peeled, ctas):
-    given = operands(4)
+    arguments = operands(4)
     kernel = products(blocks, warpgroups, peeled)
-    assert kernel.check(*given.values()) == ()
-    assert np.array_equal(_run(kernel, given, ctas), varying_trips.expected(given, COUNTS[blocks]))
+    assert kernel.check(*arguments.values()) == ()
+    assert np.array_equal(
+        _run(kernel, arguments, ctas), varying_trips.expected(arguments, COUNTS[blocks])
+    )
 
 
 def one_more(tile):
@@ -55,14 +57,14 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_what_goes_wrong_is_not_proven(name, peeled):
     changed, kind = FAULTS[name]
-    given = operands(4)
+    arguments = operands(4)
     kernel = products(peeled=peeled, **changed)
     try:
-        assert kernel.check(*given.values()) != ()
+        assert kernel.check(*arguments.values()) != ()
     except TraceError:
         return
     with pytest.raises(Violations) as error:
-        _run(kernel, given, 1)
+        _run(kernel, arguments, 1)
     assert kind in {violation.kind.value for violation in error.value.found}
 
 
@@ -119,9 +121,9 @@ def test_the_order_of_synchronisation_is_found_for_it():
                 for tile in sl.range(tiles):
                     for k in sl.range(tile + 1):
                         with loads.producer(index + k) as stage:
-                            at = sl.ds(k * 64, 64)
-                            sl.tma_load(A[sl.ds(tile * 64, 64), at], a[stage], stage)
-                            sl.tma_load(B[at, 0:64], b[stage], stage)
+                            k_block = sl.ds(k * 64, 64)
+                            sl.tma_load(A[sl.ds(tile * 64, 64), k_block], a[stage], stage)
+                            sl.tma_load(B[k_block, 0:64], b[stage], stage)
                     index = index + (tile + 1)
             with sl.partition():
                 index = 0
@@ -133,10 +135,10 @@ def test_the_order_of_synchronisation_is_found_for_it():
                     sl.store(acc, C[sl.ds(tile * 64, 64), 0:64])
                     index = index + (tile + 1)
 
-    given = operands(3)
-    assert kernel.check(*given.values()) == ()
-    found = _run(kernel, given, 1)
-    assert np.array_equal(found, varying_trips.expected(given, COUNTS[triangle]))
+    arguments = operands(3)
+    assert kernel.check(*arguments.values()) == ()
+    c = _run(kernel, arguments, 1)
+    assert np.array_equal(c, varying_trips.expected(arguments, COUNTS[triangle]))
 
 
 @pytest.mark.parametrize(
