@@ -75,7 +75,7 @@ def test_a_missing_barrier_is_an_error(kernel, inputs, message):
 
 
 #: A kernel, its arguments, the remark, and the kind of violation.
-FAULTS = [
+UNPROVEN = [
     (
         summed(2, written=False),
         cluster_kernels.parts(2),
@@ -99,8 +99,8 @@ FAULTS = [
 
 @pytest.mark.parametrize(
     "kernel, arguments, remark, kind",
-    FAULTS,
-    ids=[f"kernel-given{i}-{remark}-{kind}" for i, (*_, remark, kind) in enumerate(FAULTS)],
+    UNPROVEN,
+    ids=[f"kernel-given{i}-{remark}-{kind}" for i, (*_, remark, kind) in enumerate(UNPROVEN)],
 )
 def test_what_goes_wrong_is_not_proven_and_found_by_the_emulator(kernel, arguments, remark, kind):
     remarks = kernel.check(*arguments.values())
