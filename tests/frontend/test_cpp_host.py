@@ -18,8 +18,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def run(tool, *options, given):
-    ran = subprocess.run([tool, *options], check=False, input=given, capture_output=True)
+def run(tool, *options, stdin):
+    ran = subprocess.run([tool, *options], check=False, input=stdin, capture_output=True)
     assert ran.returncode == 0, ran.stderr.decode()
     return ran.stdout
 
@@ -29,13 +29,13 @@ def test_to_an_object_file(matrix):
     mlir_opt, translate, llc = TOOLS
     text = lower_text(copying(matrix), "builtin.module(smem-to-nvvm)", host_llvm=22)
     device = (f"--pass-pipeline=builtin.module({DEVICE})", *GENERIC)
-    lowered = run(mlir_opt, *device, given=text.encode())
+    lowered = run(mlir_opt, *device, stdin=text.encode())
     ours = lower_text(lowered.decode(), "builtin.module(smem-lower-launches)", host_llvm=22)
     host = f"nvvm-attach-target{{chip=sm_90a features=+ptx80}},{HOST},gpu-module-to-binary{{format=isa}}"
-    module = run(mlir_opt, f"--pass-pipeline=builtin.module({host})", given=ours.encode())
+    module = run(mlir_opt, f"--pass-pipeline=builtin.module({host})", stdin=ours.encode())
     # The kernel takes its maps by value, where TMA reads them.
     assert module.count(b".param .align 64 .b8 copy_param_") == 2
-    llvm = run(translate, "--mlir-to-llvmir", given=module)
+    llvm = run(translate, "--mlir-to-llvmir", stdin=module)
     assert llvm.count(b"call void @mgpuTensorMapEncodeTiled(") == 2
-    code = run(llc, "-filetype=obj", "-relocation-model=pic", "-o", "-", given=llvm)
+    code = run(llc, "-filetype=obj", "-relocation-model=pic", "-o", "-", stdin=llvm)
     assert code.startswith(b"\x7fELF") and b"mgpuTensorMapEncodeTiled" in code

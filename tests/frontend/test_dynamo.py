@@ -214,17 +214,17 @@ def test_attention(eager, sizes, options):
 
 
 def test_views_behind_attention_rely_on_its_strides(eager):
-    def joined(q, k, v):
+    def merge_heads(q, k, v):
         y = attend(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))
         return y.transpose(1, 2).reshape(2, 16, 128), y
 
     inputs = [r(2, 16, 2, 64) for _ in "QKV"]
     before = len(torch_graphs())
-    compiled = torch.compile(joined, backend=mlir_smem, options={"on": "cpu"}, fullgraph=True)
+    compiled = torch.compile(merge_heads, backend=mlir_smem, options={"on": "cpu"}, fullgraph=True)
     with torch.no_grad():
-        for found, expected in zip(compiled(*inputs), joined(*inputs), strict=True):
-            check(found, expected)
-            assert found.stride() == expected.stride()
+        for actual, expected in zip(compiled(*inputs), merge_heads(*inputs), strict=True):
+            check(actual, expected)
+            assert actual.stride() == expected.stride()
     (graph,) = torch_graphs()[before:]
     assert [part.by for part in graph.parts] == ["views", "mlir_smem", "views"]
     assert "aten.view.default" in graph.parts[2].ops
@@ -264,14 +264,14 @@ def test_each_op_has_its_own_causal_mask(name, further, last):
     op = getattr(torch.ops.aten, name).default
 
     def first(q, k, v):
-        made = op(q, k, v, *further, True)
-        return made if isinstance(made, torch.Tensor) else made[0]
+        outputs = op(q, k, v, *further, True)
+        return outputs if isinstance(outputs, torch.Tensor) else outputs[0]
 
     q, k, v = heads(16, 24)
     module = make_fx(first, tracing_mode="fake", pre_dispatch=True)(q, k, v)
-    found = _compile_graph(module, "cpu", {}, None)(q, k, v)
+    actual = _compile_graph(module, "cpu", {}, None)(q, k, v)
     assert str(torch_graphs()[-1]) == f"mlir_smem: aten.{name}.default"
-    check(found, attend(q, k, v, attn_mask=torch.ones(16, 24, dtype=torch.bool).tril(last)))
+    check(actual, attend(q, k, v, attn_mask=torch.ones(16, 24, dtype=torch.bool).tril(last)))
 
 
 @pytest.mark.parametrize(
@@ -285,11 +285,11 @@ def test_each_op_has_its_own_causal_mask(name, further, last):
 )
 def test_attention_that_is_left_has_its_reason(eager, sizes, options, reason):
     graph, _ = parts_of(lambda q, k, v: attend(q, k, v, **options), *heads(**sizes))
-    ((op, found),) = graph.parts[-1].reasons
-    assert op == ATTENTION and found.startswith(reason)
+    ((op, explanation),) = graph.parts[-1].reasons
+    assert op == ATTENTION and explanation.startswith(reason)
 
 
-def left(function, *inputs):
+def reason_of(function, *inputs):
     """Return why attention of a graph that need not run is left."""
     module = make_fx(function, tracing_mode="symbolic", pre_dispatch=True)(*inputs)
     _compile_graph(module, "cpu", {}, None)
@@ -299,23 +299,23 @@ def left(function, *inputs):
 
 def test_attention_of_other_arguments_is_left(eager):
     flash, (q, k, v) = torch.ops.aten._scaled_dot_product_flash_attention, heads(dim=80)
-    assert left(lambda: flash(r(1, 2, 16, 64), r(1, 2, 16, 64), r(1, 2, 16, 64), 0.5)[0]) == (
+    assert reason_of(lambda: flash(r(1, 2, 16, 64), r(1, 2, 16, 64), r(1, 2, 16, 64), 0.5)[0]) == (
         "its dropout is 0.5; expected 0"
     )
-    assert "which is no constant" in left(lambda q, k, v: flash(q, k, v)[0], q, k, v)
-    assert left(lambda: attend(r(2, 16, 64), r(2, 16, 64), r(2, 16, 64))).endswith(
+    assert "which is no constant" in reason_of(lambda q, k, v: flash(q, k, v)[0], q, k, v)
+    assert reason_of(lambda: attend(r(2, 16, 64), r(2, 16, 64), r(2, 16, 64))).endswith(
         "expected 4 dimensions each"
     )
-    assert "expected equal batches" in left(
+    assert "expected equal batches" in reason_of(
         lambda: attend(r(2, 2, 16, 64), r(1, 2, 16, 64), r(1, 2, 16, 64))
     )
-    assert "expected equal batches" in left(
+    assert "expected equal batches" in reason_of(
         lambda: attend(r(1, 2, 16, 64), r(1, 1, 16, 64), r(1, 1, 16, 64))
     )
 
 
 def test_attention_whose_gradients_are_computed_is_left(eager):
-    q, k, v = (each.requires_grad_() for each in heads())
+    q, k, v = (x.requires_grad_() for x in heads())
     before = len(torch_graphs())
     compiled = torch.compile(attend, backend=mlir_smem, options={"on": "cpu"})
     compiled(q, k, v).sum().backward()

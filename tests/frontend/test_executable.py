@@ -98,15 +98,15 @@ def test_memory_and_results():
 
 
 @pytest.mark.parametrize(
-    "type_, given",
+    "type_, number",
     [("index", 7), ("i64", -7), ("i32", 7), ("i8", -7), ("i1", True), ("f64", 0.1), ("f32", 0.5)],
 )
-def test_numbers(type_, given):
+def test_numbers(type_, number):
     program = Executable(
         f"func.func @main(%x: {type_}) -> {type_} {{ return %x : {type_} }}", on="cpu"
     )
-    assert program(given) == given
-    assert program(np.array(given)[()]) == given
+    assert program(number) == number
+    assert program(np.array(number)[()]) == number
 
 
 def test_a_kernel_in_a_loop_and_in_a_branch():
@@ -153,11 +153,11 @@ def test_a_module_is_not_changed():
 def test_from_several_threads():
     program = Executable(copying(DYNAMIC), on="cpu")
     arrays = [(matrix(64 * n), np.zeros((64 * n, 64), BF16)) for n in (1, 2, 3, 4)]
-    threads = [threading.Thread(target=program, args=each) for each in arrays]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    threads = [threading.Thread(target=program, args=pair) for pair in arrays]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert all(np.array_equal(x, y) for x, y in arrays)
 
 

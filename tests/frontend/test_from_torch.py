@@ -25,7 +25,7 @@ def ones(*shape, dtype=bf16):
     return torch.ones(*shape, dtype=dtype)
 
 
-def emulated(module, *inputs, **options):
+def compile_mixed(module, *inputs, **options):
     return from_torch(module, *inputs, on="cpu", mixed=True, **options)
 
 
@@ -49,15 +49,15 @@ class Step(nn.Module):
 def test_a_module_that_keeps_state():
     module = Step()
     eager = copy.deepcopy(module)
-    compiled = emulated(module, ones(8, 64))
+    compiled = compile_mixed(module, ones(8, 64))
     assert module.count == 0 and not module.cache.any()
     for factor in (1, 2):
         x = ones(8, 64) * factor
-        found, expected = compiled(x), eager(x)
-        assert type(found["y"]) is list and found["y"][1] == (x, None)
-        assert found["y"][1][0] is x and found["count"] is module.count
-        assert found["head"].data_ptr() == module.cache.data_ptr()
-        assert torch.equal(found["y"][0], expected["y"][0])
+        actual, expected = compiled(x), eager(x)
+        assert type(actual["y"]) is list and actual["y"][1] == (x, None)
+        assert actual["y"][1][0] is x and actual["count"] is module.count
+        assert actual["head"].data_ptr() == module.cache.data_ptr()
+        assert torch.equal(actual["y"][0], expected["y"][0])
         assert torch.equal(module.cache, eager.cache) and module.count == eager.count
     module.w.data.mul_(2)
     assert torch.equal(compiled(x)["head"], 2 * x[:2])
@@ -74,11 +74,11 @@ def test_a_part_that_a_module_has_twice():
 
     module, x = Twice(), torch.randn(8, 64)
     eager = copy.deepcopy(module)
-    compiled = emulated(module, x)
+    compiled = compile_mixed(module, x)
     with torch.no_grad():
         assert torch.allclose(compiled(x), eager(x), atol=1e-5)
-    for found, expected in zip(module.buffers(), eager.buffers(), strict=True):
-        assert torch.allclose(found, expected, atol=1e-5)
+    for buffer, expected in zip(module.buffers(), eager.buffers(), strict=True):
+        assert torch.allclose(buffer, expected, atol=1e-5)
     assert module.one.num_batches_tracked == 2
 
 
@@ -93,7 +93,7 @@ def test_an_attribute_that_is_bound_anew():
             return before
 
     module, x = Last(), ones(8, 64)
-    before, compiled = module.last, emulated(module, x)
+    before, compiled = module.last, compile_mixed(module, x)
     assert compiled(x) is before and not before.any()
     assert torch.equal(module.last, x + 1) and "last" in dict(module.named_buffers())
 
@@ -108,7 +108,7 @@ def test_an_attribute_of_another_shape_is_refused_by_the_next_call():
             self.cache = torch.cat([self.cache, x])
             return self.cache.sum(0)
 
-    compiled = emulated(Growing(), ones(8, 64))
+    compiled = compile_mixed(Growing(), ones(8, 64))
     assert torch.equal(compiled(ones(8, 64)), ones(64) * 8)
     expected = "state cache is bfloat16 of shape (16, 64); expected bfloat16 of shape (8, 64)"
     with pytest.raises(LaunchError, match=re.escape(expected)):
@@ -117,7 +117,7 @@ def test_an_attribute_of_another_shape_is_refused_by_the_next_call():
 
 def test_arguments_that_are_the_same_example():
     x = ones(8, 64)
-    compiled = emulated(lambda a, b, c: a + 2 * b - c, x, x, x)
+    compiled = compile_mixed(lambda a, b, c: a + 2 * b - c, x, x, x)
     assert torch.equal(compiled(x, x * 3, x * 5), x * 2)
 
 
@@ -127,7 +127,7 @@ def test_writes_reach_the_memory_of_a_view():
     def write(left, right, w):
         left.add_(right @ w + 1)
 
-    compiled = emulated(write, base[:, :64], base[:, 64:], w)
+    compiled = compile_mixed(write, base[:, :64], base[:, 64:], w)
     assert compiled(base[:, :64], base[:, 64:], w) is None
     assert base[:, :64].eq(1).all() and not base[:, 64:].any()
     message = "argument 0 is written, and shares memory with argument 1; give a copy of one of them"
@@ -148,15 +148,15 @@ def test_buffers_that_share_memory_are_not_written():
 
     message = "state head is written, and shares memory with state whole"
     with pytest.raises(CompileError, match=message):
-        emulated(Views(), torch.zeros(8, 64))
+        compile_mixed(Views(), torch.zeros(8, 64))
 
 
 def test_numbers_are_part_of_the_program():
-    def scaled(parts, scale=2.0, *, shift=1):
+    def scale_and_shift(parts, scale=2.0, *, shift=1):
         return parts["x"] * scale + shift
 
     parts = {"x": ones(8, 64)}
-    compiled = emulated(scaled, parts, 3.0)
+    compiled = compile_mixed(scale_and_shift, parts, 3.0)
     assert torch.equal(compiled(parts, 3.0), ones(8, 64) * 4)
     with pytest.raises(
         LaunchError, match=r"argument 1 is 2.0, but the program is compiled for 3.0"
@@ -168,17 +168,17 @@ def test_numbers_are_part_of_the_program():
 
 def test_captured_tensors_are_read_at_each_call():
     captured = ones(8, 64)
-    compiled = emulated(lambda x: (x + captured + torch.tensor(2.0), captured), ones(8, 64))
+    compiled = compile_mixed(lambda x: (x + captured + torch.tensor(2.0), captured), ones(8, 64))
     captured.mul_(5)
-    found = compiled(ones(8, 64))
-    assert found[0].eq(8).all() and found[1] is captured
+    outputs = compiled(ones(8, 64))
+    assert outputs[0].eq(8).all() and outputs[1] is captured
 
 
 def test_dynamic_extents_are_checked():
     rows = Dim("rows", min=2, max=64)
     x = torch.randn(8, 64)
     shapes = {"y": {0: rows}, "x": {0: rows}}
-    compiled = emulated(lambda x, y: x + y, x, x, dynamic_shapes=shapes)
+    compiled = compile_mixed(lambda x, y: x + y, x, x, dynamic_shapes=shapes)
     assert torch.equal(compiled(x[:3], x[:3]), 2 * x[:3])
     message = "argument 1 has the extent 4 along dimension 0; expected 3, as argument 0 has it"
     with pytest.raises(LaunchError, match=message):
@@ -200,8 +200,10 @@ SUMS = {
 @pytest.mark.parametrize("name", SUMS)
 def test_sums_of_narrow_floats_are_rounded_once(name):
     x = ones(64, 128)
-    found, expected = emulated(SUMS[name], x)(x), SUMS[name](x)
-    pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+    actual, expected = compile_mixed(SUMS[name], x)(x), SUMS[name](x)
+    pairs = (
+        zip(actual, expected, strict=True) if isinstance(actual, tuple) else [(actual, expected)]
+    )
     assert all(torch.equal(one, other) and one.dtype == bf16 for one, other in pairs)
 
 
@@ -233,7 +235,7 @@ CHANGES = {
 def test_changes_of_other_attributes_are_refused(name):
     module = Counting(CHANGES[name])
     with pytest.raises(CompileError, match=f"the module sets {name} when it is called"):
-        emulated(module, ones(8, 64))
+        compile_mixed(module, ones(8, 64))
     assert (module.calls, module.seen) == (0, []) and not hasattr(module, "new")
     assert not hasattr(module, "late")
 
@@ -254,7 +256,7 @@ REFUSED = {
 @pytest.mark.parametrize("message", REFUSED)
 def test_what_a_program_cannot_do_is_refused_by_name(message):
     with pytest.raises(CompileError) as error:
-        emulated(REFUSED[message], torch.zeros(8, 64))
+        compile_mixed(REFUSED[message], torch.zeros(8, 64))
     assert str(error.value).startswith(message)
     assert not CAPTURED.any()
 
@@ -273,16 +275,16 @@ def test_the_fuzzer_sees_what_is_wrong(monkeypatch):
     )
     assert fuzzer.check(text) == "computed"
     wrong = {
-        "wrong structure": lambda run: lambda *given: list(run(*given)),
-        "wrong memory": lambda run: lambda *given: tuple(each.clone() for each in run(*given)),
+        "wrong structure": lambda run: lambda *arguments: list(run(*arguments)),
+        "wrong memory": lambda run: lambda *arguments: tuple(x.clone() for x in run(*arguments)),
         "wrong values": lambda run: lambda x: (run(x), x.add_(1))[0],
-        "refused though documented": lambda run: lambda *given: from_torch("nothing"),
+        "refused though documented": lambda run: lambda *arguments: from_torch("nothing"),
     }
     for kind, change in wrong.items():
         monkeypatch.setattr(
             fuzzer,
             "from_torch",
-            lambda *given, change=change, **named: change(from_torch(*given, **named)),
+            lambda *arguments, change=change, **options: change(from_torch(*arguments, **options)),
         )
         with pytest.raises(fuzzer.Wrong, match=kind):
             fuzzer.check(text)

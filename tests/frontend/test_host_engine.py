@@ -24,28 +24,28 @@ def engine(text, functions=None):
         return HostEngine(ir.Module.parse(text), "f", functions or {})
 
 
-def call(made, *memory):
+def call(host_engine, *memory):
     addresses = (ctypes.c_void_p * len(memory))(*map(ctypes.addressof, memory))
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made.address)(ctypes.addressof(addresses))
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(host_engine.address)(ctypes.addressof(addresses))
 
 
 @pytest.mark.parametrize("type_", TYPES)
 def test_arguments_and_the_result_are_at_addresses(type_):
     add = "fadd" if type_.startswith("f") else "add"
-    made = engine(f"""
+    host_engine = engine(f"""
       llvm.func @f(%x: {type_}, %y: {type_}) -> {type_} {{
         %sum = llvm.{add} %x, %y : {type_}
         llvm.return %sum : {type_}
       }}""")
     result = TYPES[type_](0)
-    call(made, TYPES[type_](3), TYPES[type_](4), result)
+    call(host_engine, TYPES[type_](3), TYPES[type_](4), result)
     assert result.value == 7
 
 
 def test_functions_that_are_given():
     seen = []
     function = ctypes.CFUNCTYPE(None, ctypes.c_int32)(seen.append)
-    made = engine(
+    host_engine = engine(
         """
         llvm.func @tell(i32)
         llvm.func @f(%x: i32) {
@@ -54,7 +54,7 @@ def test_functions_that_are_given():
         }""",
         {"tell": ctypes.cast(function, ctypes.c_void_p).value or 0},
     )
-    call(made, ctypes.c_int32(5))
+    call(host_engine, ctypes.c_int32(5))
     assert seen == [5]
 
 

@@ -54,8 +54,8 @@ def attention(of_weights):
         scores = jax.numpy.matmul(q, k.T, precision=HIGHEST, preferred_element_type=f32)
         weights = jax.nn.softmax(scores * 0.125).astype(of_weights)
         v = v.astype(of_weights)
-        found = jax.numpy.matmul(weights, v, precision=HIGHEST, preferred_element_type=f32)
-        return found.astype(q.dtype)
+        o = jax.numpy.matmul(weights, v, precision=HIGHEST, preferred_element_type=f32)
+        return o.astype(q.dtype)
 
     return apply
 
@@ -91,7 +91,7 @@ def test_which_products_are_kernels(name):
         program = parse_module(export_jax(function, inputs))
         lower_linalg(program, f32="tf32")
         assert str(program).count("gpu.launch_func") == is_kernel
-    assert any(ROUNDED in each for each in remarks) != is_kernel
+    assert any(ROUNDED in remark for remark in remarks) != is_kernel
 
 
 def test_weights_that_attention_would_round():

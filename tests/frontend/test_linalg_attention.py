@@ -96,9 +96,9 @@ def test_what_becomes_attention(name):
     text, remark = BECOMES[name]
     after, remarks = lowered(text, explain=True)
     assert (after.count("gpu.launch_func"), after.count("linalg.")) == (1, 0)
-    (found,) = remarks
-    assert found.startswith("becomes the kernel f_attention_0: ")
-    assert remark in found
+    (message,) = remarks
+    assert message.startswith("becomes the kernel f_attention_0: ")
+    assert remark in message
     # The scale is for powers of two.
     assert "arith.constant 0.180336878 : f32" in after
 
@@ -157,9 +157,9 @@ def test_attention_of_attention():
     assert len(remarks) == 2
 
 
-def expected(q, k, v, scale, sees):
+def attention_in_f64(q, k, v, scale, sees):
     """softmax(scale * q @ k.T) @ v over the last two dimensions, in float64."""
-    q, k, v = (each.astype(np.float64) for each in (q, k, v))
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
     scores = np.where(sees, scale * q @ k.swapaxes(-1, -2), -np.inf)
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True) @ v
@@ -168,22 +168,22 @@ def expected(q, k, v, scale, sees):
 def run(text, *shapes):
     """Run a program on the emulator; return its result, its arguments, and the remarks."""
     random = np.random.default_rng(0)
-    given = [random.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in shapes]
+    arrays = [random.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in shapes]
     remarks = []
     with new_context() as context, remark_handler(lambda _, message: remarks.append(message)):
         context.allow_unregistered_dialects = True
         program = parse_module(text)
         lower_linalg(program, explain=True)
-        return Executable(program, on="cpu")(*given), given, remarks
+        return Executable(program, on="cpu")(*arrays), arrays, remarks
 
 
 def test_a_window_on_the_emulator():
-    found, given, _ = run(
+    o, arrays, _ = run(
         attention(m=80, n=96, mask=window(4, 20)), (2, 3, 80, 64), *[(2, 3, 96, 64)] * 2
     )
     row, key = np.ogrid[:80, :96]
-    reference = expected(*given, 0.125, (key >= row - 4) & (key <= row + 20))
-    assert np.abs(found.astype(np.float64) - reference).max() < 2**-6
+    reference = attention_in_f64(*arrays, 0.125, (key >= row - 4) & (key <= row + 20))
+    assert np.abs(o.astype(np.float64) - reference).max() < 2**-6
 
 
 #: torch-mlir's op, and the mask that its export makes of `is_causal`.
@@ -225,11 +225,11 @@ def op_lowered(text, **options):
 
 
 def test_torch_mlirs_op():
-    found, given, (remark,) = run(OP, (6, 64, 64), *[(6, 96, 64)] * 2)
+    o, arrays, (remark,) = run(OP, (6, 64, 64), *[(6, 96, 64)] * 2)
     assert "attention of bf16, 1x6x64x64, 0 keys behind, " in remark
     row, key = np.ogrid[:64, :96]
-    reference = expected(*given, 0.125, key <= row + 32)
-    assert np.abs(found.astype(np.float64) - reference).max() < 2**-6
+    reference = attention_in_f64(*arrays, 0.125, key <= row + 32)
+    assert np.abs(o.astype(np.float64) - reference).max() < 2**-6
 
 
 OP_STAYS = {
@@ -250,7 +250,7 @@ def test_where_torch_mlirs_op_stays(name):
     text, reason = OP_STAYS[name]
     after, remarks = op_lowered(text)
     assert "gpu." not in after
-    (remark,) = (each for each in remarks if "tm_tensor" in each)
+    (remark,) = (message for message in remarks if "tm_tensor" in message)
     assert remark.startswith("'tm_tensor.attention' stays as it is: it ")
     assert reason in remark
 

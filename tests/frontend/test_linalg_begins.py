@@ -19,7 +19,7 @@ BEGINS = {
 }
 
 
-def begun(op, value="%p"):
+def with_initial_sums(op, value="%p"):
     """A product that is added to what an op makes."""
     text = generic().replace(
         "%c: tensor<64x64xf32>", "%c: tensor<64x64xf32>, %s: f32, %row: tensor<1x64xf32>"
@@ -33,7 +33,7 @@ def begun(op, value="%p"):
 
 @pytest.mark.parametrize("name", BEGINS)
 def test_what_sums_begin_with(name):
-    after, (remark,) = lowered(begun(BEGINS[name]))
+    after, (remark,) = lowered(with_initial_sums(BEGINS[name]))
     assert remark == "'linalg.generic' stays as it is: it is no contraction"
     # The op that makes it is there, and the kernel reads its result.
     assert after.count("linalg.generic") == after.count("gpu.launch_func") == 1
@@ -45,14 +45,14 @@ def test_a_body_that_yields_another_value_moves_nothing():
        iterator_types = ["parallel", "parallel"]}
       ins(%c : tensor<64x64xf32>) outs(%c : tensor<64x64xf32>)"""
     for value, remains in (("%p", 0), ("%s", 1), ("%o", 1)):
-        after, _ = lowered(begun(transposed, value))
+        after, _ = lowered(with_initial_sums(transposed, value))
         # What is moved is read by the kernel as it is; other ops stay.
         reads_result = "bufferization.to_buffer %0 " in after
         assert (reads_result, after.count("gpu.launch_func")) == (bool(remains), 1)
 
 
 def test_a_fill_of_two_tensors():
-    text = begun(BEGINS["a number"]).replace("%begin = linalg", "%begin:2 = linalg")
+    text = with_initial_sums(BEGINS["a number"]).replace("%begin = linalg", "%begin:2 = linalg")
     two = "affine_map<(m, n)->(m, n)>, affine_map<(m, n)->(m, n)>"
     text = text.replace("affine_map<(m, n)->()>, affine_map<(m, n)->(m, n)>", two)
     text = text.replace(

@@ -34,7 +34,9 @@ def test_a_kernel_of_memory_with_rows_and_columns_of_any_number():
         "memref<96x?xf8E4M3FN, strided<[64, 1]>>",
         "memref<?x96xf32>",
     )
-    maps = ", ".join(f"affine_map<{each}>" for each in (MM[0], "(m, n, k)->(n, k)", MM[2]))
+    maps = ", ".join(
+        f"affine_map<{expression}>" for expression in (MM[0], "(m, n, k)->(n, k)", MM[2])
+    )
     program = executable(f"""func.func @main(%a: {a}, %b: {b}, %c: {c}) {{
       linalg.generic {{indexing_maps = [{maps}],
         iterator_types = ["parallel", "parallel", "reduction"]}} ins(%a, %b : {a}, {b}) outs(%c : {c}) {{
@@ -47,16 +49,17 @@ def test_a_kernel_of_memory_with_rows_and_columns_of_any_number():
       return
     }}""")
     for rows, k in ((16, 32), (40, 0), (0, 32)):
-        found = np.full((rows, 96), 3, np.float32)
-        program(ones(E4M3, rows, 128)[:, :k], ones(E4M3, 96, 64)[:, :k], found)
-        assert (found == 3 + k).all()
+        out = np.full((rows, 96), 3, np.float32)
+        program(ones(E4M3, rows, 128)[:, :k], ones(E4M3, 96, 64)[:, :k], out)
+        assert (out == 3 + k).all()
 
 
 def test_a_kernel_with_an_epilogue_and_no_rows_to_sum_over():
     """A gradient of weights: K is the number of tokens, and TMA reads rows of M and of N."""
     a, b, c = "tensor<?x24xbf16>", "tensor<?x40xbf16>", "tensor<24x40xf32>"
     maps = ", ".join(
-        f"affine_map<{each}>" for each in ("(m, n, k)->(k, m)", "(m, n, k)->(k, n)", MM[2])
+        f"affine_map<{expression}>"
+        for expression in ("(m, n, k)->(k, m)", "(m, n, k)->(k, n)", MM[2])
     )
     program = executable(f"""func.func @main(%a: {a}, %b: {b}, %more: {c}) -> {c} {{
       %zero = arith.constant 0.0 : f32
@@ -78,8 +81,8 @@ def test_a_kernel_with_an_epilogue_and_no_rows_to_sum_over():
     }}""")
     more = np.arange(24 * 40, dtype=np.float32).reshape(24, 40)
     for k in (3, 0):
-        found = program(ones(BF16, k, 24), ones(BF16, k, 40), more)
-        assert np.array_equal(found, more - k)
+        out = program(ones(BF16, k, 24), ones(BF16, k, 40), more)
+        assert np.array_equal(out, more - k)
 
 
 def test_two_versions_with_dynamic_extents():
@@ -92,8 +95,8 @@ def test_two_versions_with_dynamic_extents():
         mixed=True,
     )
     for m, n, k in EMPTY:
-        found = program(ones(BF16, m, k), ones(BF16, k, n), np.full((m, n), 3, np.float32))
-        assert found.shape == (m, n) and (found == 3 + k).all()
+        out = program(ones(BF16, m, k), ones(BF16, k, n), np.full((m, n), 3, np.float32))
+        assert out.shape == (m, n) and (out == 3 + k).all()
 
 
 @pytest.mark.parametrize("extents", EMPTY, ids=str)
@@ -110,9 +113,9 @@ def test_known_extents_stay_with_the_cpu(extents):
         manager.run(module.operation)
         assert "gpu.launch" not in str(module)
         program = Executable(module, on="cpu", mixed=True)
-    found = np.full((m, n), 3, np.float32)
-    program(ones(BF16, m, k), ones(BF16, k, n), found)
-    assert (found == 3).all()
+    out = np.full((m, n), 3, np.float32)
+    program(ones(BF16, m, k), ones(BF16, k, n), out)
+    assert (out == 3).all()
 
 
 def test_copies_of_nothing():
@@ -125,7 +128,7 @@ def test_copies_of_nothing():
       return
     }}""")
     for rows in (0, 5):
-        found, to = np.zeros((rows, 32), np.int32), np.zeros((rows, 4), np.float32)
+        out, to = np.zeros((rows, 32), np.int32), np.zeros((rows, 4), np.float32)
         source = np.arange(rows * 8, dtype=np.float32).reshape(rows, 8)[:, ::2]
-        program(ones(np.int8, rows, 16), ones(np.int8, 16, 32), found, source, to)
-        assert (found == 16).all() and np.array_equal(to, source)
+        program(ones(np.int8, rows, 16), ones(np.int8, 16, 32), out, source, to)
+        assert (out == 16).all() and np.array_equal(to, source)

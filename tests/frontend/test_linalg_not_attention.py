@@ -213,10 +213,12 @@ def test_what_is_not_attention(name):
     text, reason = NOT_ATTENTION[name]
     after, remarks = lowered(text)
     assert "@attention" not in after
-    found = [each for each in remarks if "attention" in each]
-    assert len(found) == 1, remarks
-    assert found[0].startswith("'linalg.generic' is a product of its own, no attention: it ")
-    assert reason in found[0]
+    about_attention = [remark for remark in remarks if "attention" in remark]
+    assert len(about_attention) == 1, remarks
+    assert about_attention[0].startswith(
+        "'linalg.generic' is a product of its own, no attention: it "
+    )
+    assert reason in about_attention[0]
     # The softmax stays.
     assert "math.exp" in after
 
@@ -229,14 +231,14 @@ def test_operands_of_f32():
     after, remarks = lowered(text)
     assert "gpu." not in after
     assert any(
-        "has queries and keys of f32; the kernel takes bf16 or f16" in each for each in remarks
+        "has queries and keys of f32; the kernel takes bf16 or f16" in remark for remark in remarks
     )
 
 
 def test_narrow_sums():
     after, remarks = lowered(attention(), narrow_sums="refuse")
     assert (after.count("gpu.launch_func"), "@attention" in after) == (2, False)
-    (remark,) = (each for each in remarks if "attention" in each)
+    (remark,) = (message for message in remarks if "attention" in message)
     assert (
         "has weights that the kernel rounds to bf16 before they are divided by their sum; "
         "narrow-sums=f32 allows it" in remark
@@ -251,4 +253,4 @@ def test_products_of_other_exponentials():
         ("ins(%seen", "ins(%other"),
     )
     _, remarks = lowered(text)
-    assert not any("attention" in each for each in remarks)
+    assert not any("attention" in remark for remark in remarks)

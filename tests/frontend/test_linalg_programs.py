@@ -23,21 +23,21 @@ def test_every_program_is_run():
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program(name):
     text = (COMMITTED / f"{name}.mlir").read_text()
-    executable, remarks, given, program = compile_program(text, lower_linalg, DYNAMIC[name])
-    before = [hash(array.tobytes()) for array in given]
-    on_cpu = [each for each in remarks if "runs on the CPU" in each]
+    executable, remarks, arguments, program = compile_program(text, lower_linalg, DYNAMIC[name])
+    before = [hash(array.tobytes()) for array in arguments]
+    on_cpu = [remark for remark in remarks if "runs on the CPU" in remark]
     assert (program.count("gpu.launch_func"), len(on_cpu)) == PROGRAMS[name]
     if name in NO_REFERENCE:
-        reference, same = NO_REFERENCE[name], given
+        reference, same = NO_REFERENCE[name], arguments
     else:
         reference, _, same, _ = compile_program(text, bufferize, DYNAMIC[name])
-    results, expected = as_tuple(executable(*given)), as_tuple(reference(*same))
+    results, expected = as_tuple(executable(*arguments)), as_tuple(reference(*same))
     for one, other in zip(results, expected, strict=True):
         check(name, one, other)
     # Neither the kernels nor upstream's loops write an argument.
-    for arrays in (given, same):
+    for arrays in (arguments, same):
         assert [hash(array.tobytes()) for array in arrays] == before
-    for one, other in combinations([*given, *results], 2):
+    for one, other in combinations([*arguments, *results], 2):
         assert not np.shares_memory(one, other)
 
 
@@ -62,8 +62,8 @@ def test_a_module_of_torch_keeps_its_parameters():
     rows = torch.export.Dim("rows", min=2, max=4096)
     x = torch.randn(48, 64).bfloat16()
     compiled_layer = from_torch(layer, x, dynamic_shapes=({0: rows},), on="cpu")
-    for given in (x, torch.randn(7, 64).bfloat16()):
-        assert torch.allclose(compiled_layer(given), layer(given), atol=2**-6)
+    for batch in (x, torch.randn(7, 64).bfloat16()):
+        assert torch.allclose(compiled_layer(batch), layer(batch), atol=2**-6)
     with torch.no_grad():
         layer.bias += 1
     assert torch.allclose(compiled_layer(x), layer(x), atol=2**-6)

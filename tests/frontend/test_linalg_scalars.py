@@ -42,7 +42,7 @@ def program(fill, factors, total):
     iterator_types = ["parallel", "parallel"]}} ins({read} : f32) outs(%c : {MEMORY[2]}) {{
   ^bb0(%p: f32, %o: f32):
     linalg.yield {value} : f32 }}"""
-    maps = ", ".join(f"affine_map<{each}>" for each in MM)
+    maps = ", ".join(f"affine_map<{expression}>" for expression in MM)
     return f"""func.func @main(%r: f32, %s: f32, %a: {MEMORY[0]}, %b: {MEMORY[1]}, %c: {MEMORY[2]}) {{
   %zero = arith.constant 0.0 : f32
   %three = arith.constant {CONSTANT} : f32 {filling if value else ""}
@@ -58,15 +58,15 @@ def program(fill, factors, total):
 }}"""
 
 
-def expected(fill, factors, total, a, b, c):
+def sums_in_f64(fill, factors, total, a, b, c):
     """What the program leaves in C, computed in f64."""
     _, begin = FILLS[fill]
-    made = begin(c.astype(np.float64))
+    sums = begin(c.astype(np.float64))
     for k in range(K):
-        values = {"x": a[:, [k]].astype(np.float64), "y": b[[k]].astype(np.float64), "o": made}
+        values = {"x": a[:, [k]].astype(np.float64), "y": b[[k]].astype(np.float64), "o": sums}
         values |= {"s": SCALAR, "r": 1.0, "three": CONSTANT}
-        made = values[total] + values[factors[0]] * values[factors[1]] + 0 * made
-    return made
+        sums = values[total] + values[factors[0]] * values[factors[1]] + 0 * sums
+    return sums
 
 
 def run(text, passes, *arguments):
@@ -110,7 +110,7 @@ def check(case, prepare):
     c = rng.integers(-8, 8, (M, N)).astype(np.float32)
     passes = ["linalg-to-smem-prepare"] * prepare + ["linalg-to-smem"]
     with np.errstate(over="ignore", invalid="ignore"):
-        wanted = expected(*case, a, b, c).astype(np.float32)
+        wanted = sums_in_f64(*case, a, b, c).astype(np.float32)
     launches = run(program(*case), passes, 1.0, SCALAR, a, b, c)
     assert launches == (set(case[1]) == {"x", "y"} and case[2] == "o")
     # A product of a sum with itself grows beyond f32.

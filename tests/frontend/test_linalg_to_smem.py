@@ -167,7 +167,7 @@ def test_what_stays(name):
 def behind(body, more="", types=("f32", "f32"), maps=None, result="tensor<64x64xf32>", outs="%e"):
     """A product, and an element-wise op behind it."""
     maps = maps or ("(m, n)->(m, n)",) * 2
-    of_maps = ", ".join(f"affine_map<{each}>" for each in maps)
+    of_maps = ", ".join(f"affine_map<{expression}>" for expression in maps)
     loops = maps[0].split("->")[0].count(",") + 1
     kinds = ", ".join(['"parallel"'] * loops)
     return f"""#mk = affine_map<(m, n, k)->(m, k)>
@@ -271,7 +271,7 @@ def test_what_no_epilogue_is(name):
     after, remarks = lowered(text)
     # The product has a kernel all the same.
     assert after.count("gpu.launch_func") == 1
-    assert any(reason in each for each in remarks), remarks
+    assert any(reason in remark for remark in remarks), remarks
 
 
 def test_options():
@@ -327,17 +327,18 @@ def test_equal_products_share_a_kernel():
 
 
 def test_the_second_of_two_products_that_an_op_reads_stores_its_sums():
-    of = "tensor<64x64xbf16>"
+    operand_type = "tensor<64x64xbf16>"
     product = (
         "%{0} = linalg.generic {{indexing_maps = [#mk, #kn, #mn],\n"
         '  iterator_types = ["parallel", "parallel", "reduction"]}}\n'
-        f"  ins(%{{1}}, %b : {of}, {of}) outs(%c : tensor<64x64xf32>) {{{{\n"
+        f"  ins(%{{1}}, %b : {operand_type}, {operand_type}) outs(%c : tensor<64x64xf32>) {{{{\n"
         f"^bb0(%p: bf16, %q: bf16, %o: f32):\n{BODY}\n}}}} -> tensor<64x64xf32>\n"
     )
     text = (
         "#mk = affine_map<(m, n, k)->(m, k)>\n#kn = affine_map<(m, n, k)->(k, n)>\n"
         "#mn = affine_map<(m, n, k)->(m, n)>\n#id = affine_map<(m, n)->(m, n)>\n"
-        f"func.func @f(%a: {of}, %w: {of}, %b: {of}, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {{\n"
+        f"func.func @f(%a: {operand_type}, %w: {operand_type}, %b: {operand_type}, "
+        "%c: tensor<64x64xf32>) -> tensor<64x64xf32> {\n"
         + product.format("d", "a")
         + product.format("e", "w")
         + "%r = tensor.empty() : tensor<64x64xf32>\n"
@@ -350,7 +351,7 @@ def test_the_second_of_two_products_that_an_op_reads_stores_its_sums():
     )
     after, remarks = lowered(text, explain=True)
     assert after.count("gpu.launch_func") == 2 and "linalg." not in after
-    assert ["an epilogue" in each for each in remarks] == [True, True], remarks
+    assert ["an epilogue" in remark for remark in remarks] == [True, True], remarks
 
 
 def test_a_named_op_is_to_be_prepared():

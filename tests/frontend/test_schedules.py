@@ -5,7 +5,7 @@ from contractions import generic, lowered
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"),
+    ("config", "reason"),
     [
         ("5 : i64", "has smem.config = 5 : i64; expected a dictionary of tile, "),
         ("{tiles = [64, 64, 64]}", "has smem.config with 'tiles'; expected tile, "),
@@ -19,8 +19,8 @@ from contractions import generic, lowered
         ),
     ],
 )
-def test_a_configuration_that_does_not_fit(given, reason):
-    text = generic().replace('"reduction"]}', f'"reduction"], smem.config = {given}}}')
+def test_a_configuration_that_does_not_fit(config, reason):
+    text = generic().replace('"reduction"]}', f'"reduction"], smem.config = {config}}}')
     after, remarks = lowered(text)
     assert "gpu." not in after
     assert reason in remarks[0]

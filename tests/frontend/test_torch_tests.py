@@ -22,9 +22,9 @@ MISSES = "import pytest\npytest.importorskip('no_such_package')\n"
 def test_a_skipped_test_is_a_failure(tmp_path, text, code, passed, skipped):
     (tmp_path / "test_some.py").write_text(text)
     command = [sys.executable, "tests/support/torch_tests.py", "--jobs", "0"]
-    given = ["--record", tmp_path / "record.json", tmp_path / "test_some.py"]
+    options = ["--record", tmp_path / "record.json", tmp_path / "test_some.py"]
     ran = subprocess.run(
-        [*command, *map(str, given)], cwd=ROOT, capture_output=True, text=True, check=False
+        [*command, *map(str, options)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert ran.returncode == code, ran.stdout
     counts = json.loads((tmp_path / "record.json").read_text())

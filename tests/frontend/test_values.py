@@ -34,12 +34,12 @@ def test_results_are_memory_of_their_own(visibility):
     }}""")
     a = np.arange(32, dtype=np.float32).reshape(4, 8)
     n, d = np.full((2, 8), -1, np.float32), np.ones((3, 8), np.float32)
-    given = [each.copy() for each in (a, n, d)]
+    copies = [x.copy() for x in (a, n, d)]
     results = run(a, n, d)
     inserted = np.concatenate([n, a[2:]])
     expected = (inserted, inserted, a.ravel(), a[:, 4:], a, np.ones_like(a), d)
     assert all(map(np.array_equal, results, expected))
-    assert all(map(np.array_equal, (a, n, d), given))
+    assert all(map(np.array_equal, (a, n, d), copies))
     assert not any(np.shares_memory(x, y) for x, y in combinations([a, n, d, *results], 2))
 
 

@@ -20,14 +20,16 @@ from mlir_smem.frontend.linalg.lowering import lower_linalg
 from mlir_smem.runtime import LaunchError
 
 
-def filled(seed, type_):
+def random_array(seed, type_):
     values = np.random.default_rng(seed).integers(-2, 3, type_.shape)
     return values.astype(BF16 if type_.dtype == "bfloat16" else type_.dtype)
 
 
-def drawn(signature, seed):
+def draw(signature, seed):
     """Return random arguments, flattened, and state by name."""
-    arrays = {place: filled(seed + i, t) for i, (place, t) in enumerate(signature.types.items())}
+    arrays = {
+        place: random_array(seed + i, t) for i, (place, t) in enumerate(signature.types.items())
+    }
     arguments = {p.key: array for p, array in arrays.items() if p.kind == "argument"}
     arguments |= signature.values
     state = {p.key: array for p, array in arrays.items() if p.kind == "state"}
@@ -37,11 +39,11 @@ def drawn(signature, seed):
 def memory(results, arguments, state):
     """Return of each result what it is, or shares memory with."""
     others = [*arguments, *state.values(), *results]
-    arrays = [(i, each) for i, each in enumerate(others) if isinstance(each, np.ndarray)]
+    arrays = [(i, x) for i, x in enumerate(others) if isinstance(x, np.ndarray)]
     return [
-        [(i, other is each) for i, other in arrays if np.shares_memory(other, each)]
-        for each in results
-        if isinstance(each, np.ndarray)
+        [(i, other is x) for i, other in arrays if np.shares_memory(other, x)]
+        for x in results
+        if isinstance(x, np.ndarray)
     ]
 
 
@@ -52,16 +54,16 @@ def test_calls_write_and_return_what_the_function_does(name):
         program = parse_module((COMMITTED / f"{name}.mlir").read_text())
         lower_linalg(program)
         executable = Executable(program, on="cpu", mixed=True)
-    arguments, state = drawn(signature, 7)
-    expected_arguments, expected_state = drawn(signature, 7)
+    arguments, state = draw(signature, 7)
+    expected_arguments, expected_state = draw(signature, 7)
     for seed in (7, 7, 40):
         # The second call has the arguments of the first, as that has written them.
         if seed != 7:
-            (arguments, _), (expected_arguments, _) = drawn(signature, seed), drawn(signature, seed)
-        call = ProgramCall(signature, NumpyArrays(), arguments, partial(held, state))
-        before = [each.tobytes() for each in call.inputs]
+            (arguments, _), (expected_arguments, _) = draw(signature, seed), draw(signature, seed)
+        call = ProgramCall(signature, NumpyArrays(), arguments, partial(read_state, state))
+        before = [x.tobytes() for x in call.inputs]
         results = executable(*call.inputs)
-        assert [each.tobytes() for each in call.inputs] == before
+        assert [x.tobytes() for x in call.inputs] == before
         outputs, rebound = call.finish(as_tuple(results))
         state |= rebound
         expected = REFERENCES[name](expected_arguments, expected_state)
@@ -76,7 +78,7 @@ def test_calls_write_and_return_what_the_function_does(name):
         )
 
 
-def held(state, place):
+def read_state(state, place):
     return state[place.key]
 
 
@@ -97,7 +99,7 @@ X, Y, CACHE = TensorRef("argument", 0), TensorRef("argument", 1), TensorRef("sta
 ROWS = TensorType("float32", ("s0", 4))
 
 
-def called(*arguments, cache=None, **known):
+def begin_call(*arguments, cache=None, **known):
     """Begin a call of a program that takes two matrices, and writes the first and a cache."""
     signature = Signature(
         types={X: ROWS, Y: ROWS, CACHE: TensorType("float32", (8, 4))},
@@ -116,7 +118,7 @@ def matrix(rows, columns=4, dtype=np.float32):
 def test_what_fits_is_taken():
     whole = matrix(4, 8)
     # Neither shares an element with the other, although their columns alternate.
-    assert len(called(whole[:, :4], whole[:, 4:]).inputs) == 3
+    assert len(begin_call(whole[:, :4], whole[:, 4:]).inputs) == 3
 
 
 SHARED = matrix(8)
@@ -166,5 +168,5 @@ REFUSED = [
 @pytest.mark.parametrize("arguments, known, message", REFUSED)
 def test_what_does_not_fit_is_refused(arguments, known, message):
     with pytest.raises(LaunchError) as error:
-        called(*arguments, **known)
+        begin_call(*arguments, **known)
     assert str(error.value).startswith(message)

@@ -9,11 +9,11 @@ import pytest
 from mlir_smem.runtime import LaunchError, xla_ffi
 
 
-def called(name, start, *arrays, result=((4,), np.float32), **attributes):
+def call_handler(name, start, *arrays, result=((4,), np.float32), **attributes):
     """Call a handler in a program of XLA; `start` is its function."""
     jax.ffi.register_ffi_target(name, xla_ffi.handler(start), platform="cpu")
     call = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(*result))
-    return jax.jit(lambda *given: call(*given, **attributes))(*arrays).block_until_ready()
+    return jax.jit(lambda *operands: call(*operands, **attributes))(*arrays).block_until_ready()
 
 
 def test_a_handler_reads_operands_and_attributes_and_writes_the_result():
@@ -21,13 +21,13 @@ def test_a_handler_reads_operands_and_attributes_and_writes_the_result():
 
     def start(call):
         seen.append((call.arguments, call.results, call.numbers(0), call.numbers(1)))
-        (given, _), (result,) = call.arguments, call.results
-        ctypes.memmove(result.pointer, given.pointer, 16)
+        (operand, _), (result,) = call.arguments, call.results
+        ctypes.memmove(result.pointer, operand.pointer, 16)
 
-    given = np.arange(4, dtype=np.float32), np.zeros((2, 3, 5), jax.numpy.bfloat16)
+    operands = np.arange(4, dtype=np.float32), np.zeros((2, 3, 5), jax.numpy.bfloat16)
     some = {"some": np.array([3, -(2**40)]), "none": np.zeros(0, np.int64)}
-    found = called("copy", start, *given, **some)
-    assert np.array_equal(found, given[0])
+    output = call_handler("copy", start, *operands, **some)
+    assert np.array_equal(output, operands[0])
     ((first, second), (result,), none, numbers) = seen[0]
     assert first[1:] == result[1:] == ((4,), "f32")
     assert second[1:] == ((2, 3, 5), "bf16")
@@ -40,7 +40,9 @@ def test_a_handler_reads_operands_and_attributes_and_writes_the_result():
 )
 def test_elements_have_the_names_of_mlir(dtype, element):
     seen = []
-    called(f"see_{dtype}", lambda call: seen.append(call.arguments[0].element), np.zeros(4, dtype))
+    call_handler(
+        f"see_{dtype}", lambda call: seen.append(call.arguments[0].element), np.zeros(4, dtype)
+    )
     assert seen == [element]
 
 
@@ -64,7 +66,7 @@ FAILING = {
 def test_an_exception_is_the_error_of_the_program(name):
     start, message = FAILING[name]
     with pytest.raises(jax.errors.JaxRuntimeError) as error:
-        called(name.replace(" ", "_"), start, np.zeros(4), narrow=np.zeros(2, np.int32))
+        call_handler(name.replace(" ", "_"), start, np.zeros(4), narrow=np.zeros(2, np.int32))
     assert message in str(error.value)
 
 

@@ -12,27 +12,27 @@ from mlir_smem.kernels.gemm.generator.problem import ProblemError
 from mlir_smem.runtime import xla_ffi
 
 
-def in_memory(of, pointer):
+def in_memory(array, pointer):
     """The elements of an array at an address, in the memory of XLA."""
-    matrix = of.matrix
+    matrix = array.matrix
     last = sum((extent - 1) * s for extent, s in zip(matrix.shape, matrix.strides, strict=True))
     raw = (ctypes.c_char * ((last + 1) * matrix.item_bytes)).from_address(pointer)
     strides = [stride * matrix.item_bytes for stride in matrix.strides]
-    return np.ndarray(matrix.shape, of.dtype, raw, strides=strides)
+    return np.ndarray(matrix.shape, array.dtype, raw, strides=strides)
 
 
 class Product:
     """A launch whose kernel is NumPy."""
 
-    made = 0
+    count = 0
 
     def __init__(self, a, b, outs, config):
-        Product.made += 1
-        self.given = a, b, outs[0]
+        Product.count += 1
+        self.operands = a, b, outs[0]
 
     def start(self, a, b, outs, stream):
         first, second, out = (
-            in_memory(*each) for each in zip(self.given, (a, b, *outs), strict=True)
+            in_memory(*pair) for pair in zip(self.operands, (a, b, *outs), strict=True)
         )
         product = first.astype(np.float64) @ second.astype(np.float64)
         out[...] = product.astype(out.dtype)
@@ -43,7 +43,7 @@ def cpu(monkeypatch):
     monkeypatch.setattr(jax_op, "GemmLaunch", Product)
     monkeypatch.setattr(xla_ffi.CustomCall, "stream", 7)
     monkeypatch.setattr(xla_ffi.CustomCall, "device", 0)
-    monkeypatch.setattr(Product, "made", 0)
+    monkeypatch.setattr(Product, "count", 0)
     jax_op._LAUNCHES.clear()
 
 
@@ -64,7 +64,7 @@ SHAPES = [
 ]
 
 
-def arranged(shapes, transposed, dtype):
+def draw_operands(shapes, transposed, dtype):
     """Operands, of which some are stored transposed, and the matrices that they mean."""
     stored = []
     for (*leading, rows, columns), flag in zip(shapes, transposed, strict=True):
@@ -78,27 +78,27 @@ def arranged(shapes, transposed, dtype):
 @pytest.mark.parametrize("transposed", [(0, 0), (0, 1), (1, 0), (1, 1)])
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
 def test_products(shapes, transposed, dtype):
-    (a, b), (first, second) = arranged(shapes, transposed, dtype)
+    (a, b), (first, second) = draw_operands(shapes, transposed, dtype)
     flags = {"transpose_a": bool(transposed[0]), "transpose_b": bool(transposed[1])}
-    found = jax.jit(lambda a, b: jax_op.matmul(a, b, **flags))(a, b)
-    assert found.dtype == (jnp.int32 if dtype == "int8" else dtype)
-    assert jnp.array_equal(found.astype(float), first.astype(float) @ second.astype(float))
+    product = jax.jit(lambda a, b: jax_op.matmul(a, b, **flags))(a, b)
+    assert product.dtype == (jnp.int32 if dtype == "int8" else dtype)
+    assert jnp.array_equal(product.astype(float), first.astype(float) @ second.astype(float))
 
 
 @pytest.mark.parametrize("transposed", [(0, 0), (0, 1), (1, 0), (1, 1)])
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
 def test_gradients(shapes, transposed):
-    stored, _ = arranged(shapes, transposed, jnp.float32)
+    stored, _ = draw_operands(shapes, transposed, jnp.float32)
     flags = {"transpose_a": bool(transposed[0]), "transpose_b": bool(transposed[1])}
 
-    def expected(a, b):
+    def reference(a, b):
         return (a.mT if transposed[0] else a) @ (b.mT if transposed[1] else b)
 
-    found, right = (
+    actual, expected = (
         jax.jit(jax.grad(lambda a, b, f=f: (f(a, b) ** 2).sum(), (0, 1)))(*stored)
-        for f in (lambda a, b: jax_op.matmul(a, b, **flags), expected)
+        for f in (lambda a, b: jax_op.matmul(a, b, **flags), reference)
     )
-    for ours, theirs in zip(found, right, strict=True):
+    for ours, theirs in zip(actual, expected, strict=True):
         assert ours.shape == theirs.shape
         assert jnp.array_equal(ours, theirs)
 
@@ -110,17 +110,17 @@ def test_vmap_adds_a_leading_dimension(in_axes):
         if axis is not None:
             shape.insert(axis, 4)
     a, b = (integers(*shape) for shape in shapes)
-    found, right = (jax.vmap(f, in_axes)(a, b) for f in (jax_op.matmul, jnp.matmul))
-    assert jnp.array_equal(found, right)
+    actual, expected = (jax.vmap(f, in_axes)(a, b) for f in (jax_op.matmul, jnp.matmul))
+    assert jnp.array_equal(actual, expected)
 
 
 def test_a_shape_is_planned_once():
     program = jax.jit(jax_op.matmul)
     for _ in range(3):
         program(integers(5, 8), integers(8, 4)).block_until_ready()
-    assert Product.made == 1
+    assert Product.count == 1
     program(integers(6, 8), integers(8, 4)).block_until_ready()
-    assert Product.made == 2
+    assert Product.count == 2
 
 
 def test_a_program_copies_nothing_where_rows_are_aligned():
