@@ -41,10 +41,10 @@ class AtOnce(Executor):
     """An executor that runs a task inside `submit`."""
 
     def __init__(self):
-        self.given = []
+        self.submissions = []
 
     def submit(self, function, /, *arguments, **options):
-        self.given.append((function, arguments, options))
+        self.submissions.append((function, arguments, options))
         future = Future()
         future.set_result(function(*arguments, **options))
         return future
@@ -91,7 +91,7 @@ def test_kernels_are_compiled_in_any_executor(executor):
 def test_tasks_can_be_pickled():
     executor = AtOnce()
     search_of(task(*SMALL[:1]), False, None).compile(executor)
-    ((function, arguments, options),) = executor.given
+    ((function, arguments, options),) = executor.submissions
     assert pickle.loads(pickle.dumps((function, arguments, options))) == (
         compile_to_cache,
         (text(Problem(), SMALL[0]),),
@@ -107,7 +107,7 @@ def test_cached_kernels_are_not_compiled_again():
     search_of(task(*SMALL[:1]), False, None).compile(AtOnce())
     executor = AtOnce()
     search_of(task(*SMALL[:2]), False, None).compile(executor)
-    assert [arguments for _, arguments, _ in executor.given] == [(text(Problem(), SMALL[1]),)]
+    assert [arguments for _, arguments, _ in executor.submissions] == [(text(Problem(), SMALL[1]),)]
 
 
 def test_nothing_is_compiled_without_a_cache(monkeypatch):
@@ -115,7 +115,7 @@ def test_nothing_is_compiled_without_a_cache(monkeypatch):
     executor = AtOnce()
     search = search_of(task(*SMALL), False, None)
     search.compile(executor)
-    assert executor.given == []
+    assert executor.submissions == []
     assert search.fastest(stages).config == SMALL[0]
 
 

@@ -22,7 +22,7 @@ class Driver:
     LOST = types.SimpleNamespace(name="CUDA_ERROR_ILLEGAL_ADDRESS")
 
     def __init__(self):
-        self.ms, self.events, self.launches, self.held, self.lost = 0.0, {}, [], set(), False
+        self.ms, self.events, self.launches, self.handles, self.lost = 0.0, {}, [], set(), False
 
     def __getattr__(self, name):
         call = getattr(type(self), "do_" + name)
@@ -37,12 +37,12 @@ class Driver:
 
     def do_cuStreamCreate(self, flags):  # noqa: N802
         assert flags == 1
-        self.held.add(77)
+        self.handles.add(77)
         return (77,)
 
     def do_cuEventCreate(self, flags):  # noqa: N802
-        self.held.add(len(self.held))
-        return (len(self.held) - 1,)
+        self.handles.add(len(self.handles))
+        return (len(self.handles) - 1,)
 
     def do_cuEventRecord(self, event, stream):  # noqa: N802
         assert stream == 77
@@ -55,7 +55,7 @@ class Driver:
         return (self.events[end] - self.events[start],)
 
     def do_cuEventDestroy(self, event):  # noqa: N802
-        self.held.remove(event)
+        self.handles.remove(event)
 
     do_cuStreamDestroy = do_cuEventDestroy  # noqa: N815
 
@@ -127,9 +127,9 @@ def test_a_failed_kernel(driver, stopwatch):
 
 def test_streams_and_events_are_destroyed(driver, stopwatch):
     list(stopwatch([SLOW, FAST]))
-    assert len(driver.held) == 3
+    assert len(driver.handles) == 3
     stopwatch.close()
-    assert driver.held == set()
+    assert driver.handles == set()
 
 
 def test_errors_of_a_lost_gpu_are_ignored(driver, stopwatch):
