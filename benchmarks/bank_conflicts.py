@@ -207,7 +207,7 @@ def transposing_kernel(case: TransposingMma) -> Kernel:
     name = f"{case.a} transposed, {case.a_swizzle} and {case.b_swizzle}"
     none = Access(0, 0)
     return Kernel(
-        name, case.text, "product", case.given(), "D", none, case.wavefronts(), chosen=True
+        name, case.text, "product", case.arguments(), "D", none, case.wavefronts(), chosen=True
     )
 
 

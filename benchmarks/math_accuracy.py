@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from math_cases import FUNCTIONS, Array, Function
 from math_runs import (
     THREADS,
-    bounded,
+    bounded_by_ulps,
     distance,
     kernel,
     on_chip,
@@ -70,14 +70,14 @@ def compare(
             "element": element,
             "rows": len(exact),
         }
-        statistics["documented"] = str(function.bound(element) or "nothing")
+        statistics["documented"] = str(function.error_bound(element) or "nothing")
         if function.exact:
             statistics["emulator"] = _most(distance(emulated, exact, element).ulps)
         if measured is None:
             return statistics
         far, apart = distance(measured, exact, element), steps(measured, emulated)
         wrong = outside(function, element, rows, far)
-        by_ulps = bounded(function, element, rows)
+        by_ulps = bounded_by_ulps(function, element, rows)
     zeros = (measured == 0) & (emulated == 0)
     statistics |= {
         "chip": _most(far.ulps[by_ulps]) if by_ulps.any() else None,
@@ -87,7 +87,7 @@ def compare(
         "sign of zero differs": int((zeros & (np.signbit(measured) != np.signbit(emulated))).sum()),
         "outside": int(wrong.sum()),
     }
-    if bound := function.bound(element):
+    if bound := function.error_bound(element):
         near = [
             (rows[0] >= low, rows[0] <= high, f"[{low:.4g}, {high:.4g}]")
             for (low, high), _ in bound.absolute

@@ -17,13 +17,13 @@ MOST = {"ConvertOp": 3, "TmaStoreOp": 4, "ColumnsOp": 3 + 2, "PlaceAccumulators"
 @pytest.mark.parametrize("name, listed", LISTS, ids=[name for name, _ in LISTS])
 def test_files_that_name_an_addition_are_listed(name, listed):
     files = re.findall(r"- `([^`]+)`", listed)
-    found = {
+    naming = {
         str(path.relative_to(ROOT))
         for folder in CODE
         for path in (ROOT / folder).rglob("*.py")
         if re.search(rf"\b{name}\b", path.read_text())
     }
-    assert found == set(files)
+    assert naming == set(files)
     assert len(files) <= MOST[name]
 
 

@@ -31,7 +31,7 @@ with c:
 """
 
 
-def loaded(code):
+def imports_of(code):
     """Return the folders and the heavy packages that a new interpreter has loaded after some code."""
     command = [sys.executable, "-c", f"import sys\n{code}{LOADED}"]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -54,13 +54,13 @@ def test_the_cache_key_has_the_sources_that_code_generation_imports():
 
 
 def test_import_loads_nothing():
-    assert loaded("import mlir_smem") == (set(), set())
+    assert imports_of("import mlir_smem") == (set(), set())
 
 
 @pytest.mark.parametrize("folder", ["layout", "advisor"])
 @pytest.mark.parametrize("form", ["import mlir_smem.{}", "import mlir_smem; mlir_smem.{}"])
 def test_layouts_need_no_mlir(form, folder):
-    folders, packages = loaded(form.format(folder))
+    folders, packages = imports_of(form.format(folder))
     assert folders == {folder, "layout"}
     assert packages == set()
 
@@ -69,7 +69,7 @@ def test_layouts_need_no_mlir(form, folder):
     "used, needed", [(REGISTER, set()), (ADD_PASSES, {"passes"})], ids=["register", "add_passes"]
 )
 def test_a_host_compiler_loads_only_the_dialect_and_the_passes(used, needed):
-    folders, _ = loaded(f"import mlir_smem\nfrom mlir_smem import bindings\n{used}")
+    folders, _ = imports_of(f"import mlir_smem\nfrom mlir_smem import bindings\n{used}")
     needed = {"bindings", "dialect", "layout", *needed}
     assert needed <= folders <= {"ir", *needed}
 
@@ -77,7 +77,7 @@ def test_a_host_compiler_loads_only_the_dialect_and_the_passes(used, needed):
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_folder_is_an_attribute(folder):
     code = f"import mlir_smem\nassert mlir_smem.{folder}.__name__ == 'mlir_smem.{folder}'"
-    assert folder in loaded(code)[0]
+    assert folder in imports_of(code)[0]
 
 
 def test_a_folder_can_be_imported_from_the_package():

@@ -43,37 +43,37 @@ OTHER = (
     "mlir_smem.interop.lower, because jaxlib.mlir cannot hold a dialect that is defined in Python"
 )
 
-wrong = pytest.mark.parametrize("given, called", WRONG, ids=[called for _, called in WRONG])
+wrong = pytest.mark.parametrize("argument, called", WRONG, ids=[called for _, called in WRONG])
 
 
 @wrong
-def test_register_takes_contexts(given, called):
-    message = message_of(lambda: mlir_smem.register(given))
+def test_register_takes_contexts(argument, called):
+    message = message_of(lambda: mlir_smem.register(argument))
     assert message == f"mlir_smem.register: context is {called}; expected an MLIR context"
 
 
 @wrong
-def test_pass_managers_are_those_of_the_bindings(given, called):
-    message = message_of(lambda: mlir_smem.add_passes(given, "smem-to-nvvm"))
+def test_pass_managers_are_those_of_the_bindings(argument, called):
+    message = message_of(lambda: mlir_smem.add_passes(argument, "smem-to-nvvm"))
     assert message == f"mlir_smem.add_passes: pm is {called}; expected a PassManager"
-    if given is not None:
-        message = message_of(lambda: mlir_smem.parse_pipeline("canonicalize", given))
+    if argument is not None:
+        message = message_of(lambda: mlir_smem.parse_pipeline("canonicalize", argument))
         assert message == f"mlir_smem.parse_pipeline: pm is {called}; expected a PassManager"
 
 
 @wrong
-def test_names_and_pipelines_are_text(given, called):
+def test_names_and_pipelines_are_text(argument, called):
     pm = passmanager.PassManager("builtin.module")
-    message = message_of(lambda: mlir_smem.add_passes(pm, given))
+    message = message_of(lambda: mlir_smem.add_passes(pm, argument))
     assert message == f"mlir_smem.add_passes: name is {called}; expected text"
-    message = message_of(lambda: mlir_smem.parse_pipeline(given))
+    message = message_of(lambda: mlir_smem.parse_pipeline(argument))
     assert message == f"mlir_smem.parse_pipeline: text is {called}; expected text"
 
 
 @wrong
-def test_passes_are_ours(given, called):
+def test_passes_are_ours(argument, called):
     pm = passmanager.PassManager("builtin.module")
-    message = message_of(lambda: add_pass(pm, given))
+    message = message_of(lambda: add_pass(pm, argument))
     assert (
         message
         == f"mlir_smem.passes.add_pass: pass_ is {called}; expected an mlir_smem.passes.Pass"
@@ -81,15 +81,15 @@ def test_passes_are_ours(given, called):
 
 
 @wrong
-def test_compile_takes_modules_and_text(given, called):
+def test_compile_takes_modules_and_text(argument, called):
     # Bytes are text or bytecode.
-    if not isinstance(given, bytes):
-        message = message_of(lambda: mlir_smem.compile(given))
+    if not isinstance(argument, bytes):
+        message = message_of(lambda: mlir_smem.compile(argument))
         expected = "an ir.Module, MLIR text or bytecode"
         assert message == f"mlir_smem.compile: module is {called}; expected {expected}"
-    message = message_of(lambda: mlir_smem.compile(module(), arch=given))
+    message = message_of(lambda: mlir_smem.compile(module(), arch=argument))
     assert message == f"mlir_smem.compile: arch is {called}; expected text"
-    message = message_of(lambda: mlir_smem.compile(module(), emit=given))
+    message = message_of(lambda: mlir_smem.compile(module(), emit=argument))
     assert message == f"mlir_smem.compile: emit is {called}; expected text"
 
 

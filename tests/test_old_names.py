@@ -28,7 +28,7 @@ ALLOWED = {"CHANGELOG.md", "tests/test_old_names.py"}
 def test_old_names_are_gone():
     pattern = "|".join(re.escape(name) for name in RENAMED)
     command = ["git", "-C", str(ROOT), "grep", "-nIE", rf"({pattern})($|[^A-Za-z0-9_-])"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert found.returncode in (0, 1), found.stderr
-    lines = found.stdout.splitlines()
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode in (0, 1), process.stderr
+    lines = process.stdout.splitlines()
     assert [line for line in lines if line.split(":")[0] not in ALLOWED] == []

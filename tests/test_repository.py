@@ -62,7 +62,7 @@ def test_public_definitions_have_docstrings(file):
         for node in tree(file).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
         and not node.name.startswith("_")
-        and not any(ast.unparse(each) == "overload" for each in node.decorator_list)
+        and not any(ast.unparse(decorator) == "overload" for decorator in node.decorator_list)
         and not ast.get_docstring(node)
     ]
     assert undocumented == []

@@ -2,7 +2,7 @@
 
 import narrow_mmas
 import pytest
-from emitted_mmas import RANK, emitted
+from emitted_mmas import RANK, instructions_of
 from mma_cases import Case
 
 from fuzz.generated.blocks import BlockCase
@@ -124,7 +124,7 @@ def test_mmas_of_one_cta(case):
         "b_major": case.b_major.replace("mn", "n"),
     }
     choice = chosen(case.a, case.b, case.m, case.n, case.k, arch="sm_100", **majors)
-    check_emitted(choice, emitted(case.text, "sm_100a"))
+    check_emitted(choice, instructions_of(case.text, "sm_100a"))
 
 
 SCALED = [
@@ -171,13 +171,13 @@ def choice_for(case, **options):
 
 @pytest.mark.parametrize("case", [*SCALED, *PAIRS], ids=str)
 def test_scaled_mmas_and_cta_pairs(case):
-    check_emitted(choice_for(case, arch="sm_100"), emitted(case.text, "sm_100a"))
+    check_emitted(choice_for(case, arch="sm_100"), instructions_of(case.text, "sm_100a"))
 
 
 @pytest.mark.parametrize("case", LONG, ids=str)
 def test_rows_of_48_bytes(case):
     choice = choice_for(case, arch="sm_103", k_bytes=48)
-    found = emitted(case.text, "sm_103a")
+    found = instructions_of(case.text, "sm_103a")
     check_emitted(choice, found)
     assert any(Tcgen05Descriptor.decode(each.a).absolute for each in found.mmas)
 
@@ -187,7 +187,7 @@ def test_rows_of_48_bytes(case):
 def test_padded_types(mix, scaled):
     m, n = narrow_mmas.M, narrow_mmas.N
     scale = "ue8m0" if scaled else None
-    found = emitted(narrow_mmas.kernel(*mix, scaled=scaled), "sm_103a")
+    found = instructions_of(narrow_mmas.kernel(*mix, scaled=scaled), "sm_103a")
     check_emitted(chosen(*mix, m, n, 128, arch="sm_103", scale=scale), found)
 
 
@@ -196,7 +196,7 @@ def test_padded_types(mix, scaled):
 )
 def test_copies_of_scale_factors(case):
     factors = choice_for(case, arch="sm_100").mma.factors
-    copied = emitted(case.text, "sm_100a").copied
+    copied = instructions_of(case.text, "sm_100a").copied
     counts = [len(tile.data()["copies"]) for tile in factors.tiles]
     assert len(copied) == sum(counts)
     for tile, at in zip(factors.tiles, (0, counts[0]), strict=True):

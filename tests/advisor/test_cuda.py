@@ -40,9 +40,9 @@ COMMAND = "smem-layout choose ..."
 
 def main_of(number, case):
     """Return C++ that writes, for each tile, its offsets and then the descriptor of each instruction."""
-    lines = [f"namespace case{number} {{ {cuda_source(case.chosen, COMMAND)} }}"]
+    lines = [f"namespace case{number} {{ {cuda_source(case.choice, COMMAND)} }}"]
     lines.append(f"static void write{number}() {{ using namespace case{number};")
-    for operand in case.chosen.each:
+    for operand in case.choice.each:
         rows, columns = operand.spec.shape[-2:]
         name = f"Tile{operand.role.name}"
         lines.append(
@@ -83,7 +83,7 @@ def executed(tmp_path_factory):
     ran = subprocess.run([folder / "all"], capture_output=True, check=True)
     numbers, found = np.frombuffer(ran.stdout, np.uint64), {}
     for case in CASES:
-        for operand in case.chosen.each:
+        for operand in case.choice.each:
             rows, columns = operand.spec.shape[-2:]
             count, tiles = rows * columns, len(operand.each_mma_tile)
             offsets, rest = numbers[:count].reshape(rows, columns), numbers[count:]
@@ -95,14 +95,14 @@ def executed(tmp_path_factory):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_offsets_are_those_of_the_layout(case, executed):
-    for operand in case.chosen.each:
+    for operand in case.choice.each:
         offsets, _ = executed[case, operand.role]
         np.testing.assert_array_equal(offsets, operand.tile.offsets())
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_instructions_read_at_the_offsets(case, executed):
-    for operand in case.chosen.each:
+    for operand in case.choice.each:
         offsets, descriptors = executed[case, operand.role]
         element, op = operand.spec.element, operand.op
         places = offsets if operand.role.value == "a" else offsets.T
@@ -156,7 +156,7 @@ def test_an_operand_in_registers_has_offsets_only():
 
 
 def test_rows_in_two_chunks_have_descriptors_of_their_own():
-    source = cuda_source(TCGEN05[-1].chosen, COMMAND)
+    source = cuda_source(TCGEN05[-1].choice, COMMAND)
     assert source.count("? 0x4010404000000000ull |") == 2
     assert "step(" not in source
 
@@ -172,5 +172,5 @@ def test_padded_elements_are_commented():
 
 
 def test_cases_hold_every_swizzle_and_major_of_both():
-    both = [(case.chosen.a, case.chosen.b) for case in CASES]
+    both = [(case.choice.a, case.choice.b) for case in CASES]
     assert len({(a.tile.swizzle, a.major, b.tile.swizzle, b.major) for a, b in both}) >= 16

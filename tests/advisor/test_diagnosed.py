@@ -28,9 +28,12 @@ def causes(written, descriptor, *args, **kwargs):
 @given(operands().filter(lambda o: o.tile.element in MULTIPLICANDS), st.integers(0, 3))
 def test_the_right_descriptor_reads_every_element_where_it_was_written(operand, patterns):
     begin = patterns * operand.tile.alignment
-    right = encode_operand(operand_of(operand.stored, operand.role), begin)
+    right = encode_operand(operand_of(operand.oriented_tile, operand.role), begin)
     answer = diagnose(
-        match_tile(operand.stored, operand.role), right.bits, right.operand.k_steps, tile=begin
+        match_tile(operand.oriented_tile, operand.role),
+        right.bits,
+        right.operand.k_steps,
+        tile=begin,
     )
     assert not answer.wrong.any()
     assert answer.read.shape[1] == operand.tile.shape[1]

@@ -121,7 +121,7 @@ def test_a_tile_that_starts_inside_a_pattern_has_a_base_offset():
 
 @given(operands().filter(lambda operand: operand.tile.element in MULTIPLICANDS))
 def test_every_operand_has_descriptors(operand):
-    found = operand_of(operand.stored, operand.role)
+    found = operand_of(operand.oriented_tile, operand.role)
     answer = encode_operand(found)
     assert answer.descriptors[0][0] == answer.bits == found.mma_tiles.descriptor(0).encode()
     assert found.mma_tiles.canonical.major is operand.major

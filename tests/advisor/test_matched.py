@@ -134,9 +134,11 @@ def test_a_type_without_layouts_has_no_nearest():
 
 @given(operands().filter(lambda operand: operand.tile.element in MULTIPLICANDS))
 def test_the_map_of_an_operand_matches(operand):
-    answer = match_map(element_offsets(operand.stored), operand.stored.element, operand.role)
+    answer = match_map(
+        element_offsets(operand.oriented_tile), operand.oriented_tile.element, operand.role
+    )
     assert not isinstance(answer.found, Mismatch)
-    assert (element_offsets(answer.layout) == element_offsets(operand.stored)).all()
+    assert (element_offsets(answer.layout) == element_offsets(operand.oriented_tile)).all()
 
 
 def test_a_map_of_addresses():

@@ -19,11 +19,11 @@ contender\t64x64x64\tours TN
 
 
 def test_launches_have_only_metrics_with_numbers():
-    found = launches(COUNTED)
-    assert found[1] == Launch(
+    counted = launches(COUNTED)
+    assert counted[1] == Launch(
         "gemm", {"gpu__time_duration.sum": 12345.0, "lts__t_bytes.sum": 2000000.0}
     )
-    assert [launch.kernel for launch in found] == ["spin_kernel(long)", "gemm"]
+    assert [launch.kernel for launch in counted] == ["spin_kernel(long)", "gemm"]
 
 
 def test_names_of_contenders_are_read_from_the_output():

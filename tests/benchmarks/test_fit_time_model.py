@@ -40,40 +40,43 @@ def sweep(shapes, tried=8):
 
 
 @pytest.fixture(scope="module")
-def given():
+def sweep_samples():
     return samples(sweep(SHAPES), Problem())
 
 
-def test_a_sample_has_the_work_of_each_configuration(given):
-    assert [each.shape for each in given] == SHAPES
-    for each in given:
-        assert len(each.works) == len(each.seconds) == len(each.chosen_from)
-        assert all(each.chosen_from) and each.best == min(each.seconds)
+def test_a_sample_has_the_work_of_each_configuration(sweep_samples):
+    assert [sample.shape for sample in sweep_samples] == SHAPES
+    for sample in sweep_samples:
+        assert len(sample.works) == len(sample.seconds) == len(sample.chosen_from)
+        assert all(sample.chosen_from) and sample.best == min(sample.seconds)
 
 
-def test_the_fit_finds_the_times_of_another_gpu(given):
-    found = fit(H200, given)
-    assert found.multiprocessors == H200.multiprocessors
-    for each in given:
-        times = [prediction.seconds for prediction in found.predict(each.works)]
-        assert times == pytest.approx(each.seconds, rel=0.05)
+def test_the_fit_finds_the_times_of_another_gpu(sweep_samples):
+    model = fit(H200, sweep_samples)
+    assert model.multiprocessors == H200.multiprocessors
+    for sample in sweep_samples:
+        times = [prediction.seconds for prediction in model.predict(sample.works)]
+        assert times == pytest.approx(sample.seconds, rel=0.05)
 
 
-def test_choices_of_a_fitted_model_are_better(given):
-    before, after = quality(choices(H200, given)), quality(choices(fit(H200, given), given))
+def test_choices_of_a_fitted_model_are_better(sweep_samples):
+    before, after = (
+        quality(choices(H200, sweep_samples)),
+        quality(choices(fit(H200, sweep_samples), sweep_samples)),
+    )
     assert after.loss <= before.loss
     assert after.good == after.good_of_three == 1
     assert after.to_cublas == pytest.approx(after.best_to_cublas, rel=0.02)
 
 
-def test_each_shape_is_held_out_once(given):
-    found = cross_validate(H200, given, folds=2, seed=0)
-    assert sorted(each.shape for each in found) == sorted(SHAPES)
-    assert quality(found).loss < 1.05
+def test_each_shape_is_held_out_once(sweep_samples):
+    held_out = cross_validate(H200, sweep_samples, folds=2, seed=0)
+    assert sorted(choice.shape for choice in held_out) == sorted(SHAPES)
+    assert quality(held_out).loss < 1.05
 
 
-def test_a_choice_that_was_not_measured_does_not_count(given):
-    none = given[0]._replace(chosen_from=[False] * len(given[0].works))
+def test_a_choice_that_was_not_measured_does_not_count(sweep_samples):
+    none = sweep_samples[0]._replace(chosen_from=[False] * len(sweep_samples[0].works))
     assert choices(H200, [none]) == []
 
 

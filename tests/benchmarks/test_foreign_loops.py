@@ -30,8 +30,8 @@ $L__BB0_3:
 def test_a_loop_with_another_in_it():
     """Always: the add, the predicate and two branches. The barrier and the fence are behind a branch, and
     the loop within is not counted."""
-    found = count_loop(ptx(PTX))
-    assert (found.count, found.per_matrix_instruction()) == (1, "4.00 + 2.00")
+    loop = count_loop(ptx(PTX))
+    assert (loop.count, loop.per_matrix_instruction()) == (1, "4.00 + 2.00")
 
 
 def test_a_loop_whose_text_ends_before_its_other_half():
@@ -48,8 +48,8 @@ $L__BB0_3:
 	bar.sync 	0;
 	bra.uni 	$L__BB0_2;
 """
-    found = count_loop(ptx(moved))
-    assert (found.count, found.per_matrix_instruction()) == (2, "2.00")
+    loop = count_loop(ptx(moved))
+    assert (loop.count, loop.per_matrix_instruction()) == (2, "2.00")
 
 
 def test_a_kernel_without_a_loop_that_multiplies():

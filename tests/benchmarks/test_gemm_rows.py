@@ -25,8 +25,8 @@ def row(shape=(4096, 4096, 4096), mode="burst", element="bf16", **rates):
 def test_a_row_has_medians():
     times = {"ours TN": Times(gpu=[1e-6, 2e-6, 3e-6]), "cuBLAS TN": Times(gpu=[4e-6] * 3)}
     errors = {"ours TN": 0.25, "cuBLAS TN": "wrong"}
-    found = make_row("bf16", (64, 32, 16), "burst", 8_000_000, times, errors, {"W": 700})
-    assert found == {
+    measured = make_row("bf16", (64, 32, 16), "burst", 8_000_000, times, errors, {"W": 700})
+    assert measured == {
         "type": "bf16",
         "shape": [64, 32, 16],
         "mode": "burst",
@@ -40,8 +40,8 @@ def test_a_row_has_medians():
 
 
 def test_the_fastest_contender_represents_its_family():
-    found = fastest(row(ours_TN=700, ours_NN=710, cuBLAS_TN=690, cuBLAS_NT=650))
-    assert found == {"ours": ("ours NN", 710), "cuBLAS": ("cuBLAS TN", 690)}
+    by_family = fastest(row(ours_TN=700, ours_NN=710, cuBLAS_TN=690, cuBLAS_NT=650))
+    assert by_family == {"ours": ("ours NN", 710), "cuBLAS": ("cuBLAS TN", 690)}
 
 
 def test_ratios_compare_contenders_of_one_row():
@@ -111,9 +111,9 @@ def test_rows_are_added_to_a_record(tmp_path, machine):
     write(file, [row(ours_TN=1)])
     machine["command"] = "python y.py"
     write(file, [row(mode="sustained", ours_TN=2)])
-    found = json.loads(file.read_text())
-    assert [each["command"] for each in found["rows"]] == ["python x.py", "python y.py"]
-    assert (found["device"], found["command"]) == ("A", "python y.py")
+    record = json.loads(file.read_text())
+    assert [stored["command"] for stored in record["rows"]] == ["python x.py", "python y.py"]
+    assert (record["device"], record["command"]) == ("A", "python y.py")
 
 
 def test_a_record_of_another_machine_is_not_changed(tmp_path, machine):

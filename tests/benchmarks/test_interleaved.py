@@ -21,7 +21,7 @@ WARM = Mode("warm", work=0.004, pause=0, warm_up=0.1)
 
 
 def fakes(log, **seconds):
-    return [Fake(name, each, log) for name, each in seconds.items()]
+    return [Fake(name, duration, log) for name, duration in seconds.items()]
 
 
 def test_rounds_have_different_orders():
@@ -92,8 +92,8 @@ def test_nothing_to_measure_is_refused(seconds, rounds):
 
 
 def test_finalists_are_the_fastest():
-    found = finalists(fakes([], a=0.003, b=0.001, c=0.002), 2)
-    assert [each.name for each in found] == ["b", "c"]
+    chosen = finalists(fakes([], a=0.003, b=0.001, c=0.002), 2)
+    assert [contender.name for contender in chosen] == ["b", "c"]
 
 
 def test_few_contenders_are_not_measured():

@@ -13,7 +13,7 @@ from math_cases import FUNCTIONS
 from math_runs import (
     DTYPES,
     THREADS,
-    bounded,
+    bounded_by_ulps,
     distance,
     kernel,
     on_emulator,
@@ -32,7 +32,7 @@ BY_NAME = {str(function): function for function in FUNCTIONS}
 CASES = [(function, element) for function in FUNCTIONS for element in function.elements]
 
 
-def moved(numbers, by):
+def move_from_zero(numbers, by):
     """Return numbers that are some steps further from zero."""
     bits = np.dtype(f"u{numbers.itemsize}")
     return (numbers.view(bits) + bits.type(by)).view(numbers.dtype)
@@ -44,10 +44,10 @@ def moved(numbers, by):
 @pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f64"])
 def test_steps_count_numbers_of_the_type(element):
     one = np.array([1.0, 2.0, -1.0, 0.0, 2.0**-14]).astype(DTYPES[element])
-    assert steps(one, moved(one, 3)).tolist() == [3] * 5
-    assert steps(moved(one, 3), one).tolist() == [3] * 5
+    assert steps(one, move_from_zero(one, 3)).tolist() == [3] * 5
+    assert steps(move_from_zero(one, 3), one).tolist() == [3] * 5
     small = np.array([0.0, -0.0]).astype(DTYPES[element])
-    assert steps(moved(small, 1), moved(small[::-1], 1)).tolist() == [2, 2]
+    assert steps(move_from_zero(small, 1), move_from_zero(small[::-1], 1)).tolist() == [2, 2]
     assert steps(small, small[::-1]).tolist() == [0, 0]
 
 
@@ -57,13 +57,13 @@ def test_steps_to_nan_and_infinity():
 
 
 def test_distances_in_ulps():
-    found = np.array([1.0, 1.0, 2.0, 0.0, inf, inf, nan, nan], np.float32)
+    computed = np.array([1.0, 1.0, 2.0, 0.0, inf, inf, nan, nan], np.float32)
     exact = np.array(
         [1 + 2.0**-24, 1 - 2.0**-25, 2 - 2.0**-24, 2.0**-149, 2.0**128, 2.0**130, nan, 1.0],
         np.longdouble,
     )
     with np.errstate(over="ignore"):
-        far = distance(found, exact, "f32")
+        far = distance(computed, exact, "f32")
     assert far.ulps.tolist() == [0.5, 0.5, 0.5, 1.0, 0.0, 0.0, 0.0, inf]
     assert far.steps.tolist() == [0, 0, 0, 1, 0, 0, 0, inf]
 
@@ -71,8 +71,8 @@ def test_distances_in_ulps():
 def test_numbers_are_rounded_once():
     # Rounded to f32 first, this would be a tie of bf16, and be rounded to even.
     exact = np.array([1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-8 - 2.0**-40], np.longdouble)
-    found = np.array([1 + 2.0**-7, 1.0]).astype(ml_dtypes.bfloat16)
-    assert distance(found, exact, "bf16").steps.tolist() == [0, 0]
+    computed = np.array([1 + 2.0**-7, 1.0]).astype(ml_dtypes.bfloat16)
+    assert distance(computed, exact, "bf16").steps.tolist() == [0, 0]
 
 
 # Bounds.
@@ -95,7 +95,7 @@ def test_results_beyond_the_bound_are_found(name, element, within, beyond):
     exact = function.exact(rows[0].astype(np.longdouble)).astype(np.longdouble)
     right = on_emulator(function, element, rows)
     for by, wrong in ((0, False), (within, False), (beyond, True)):
-        far = distance(moved(right, by), exact, element)
+        far = distance(move_from_zero(right, by), exact, element)
         assert outside(function, element, rows, far).all() == wrong, by
 
 
@@ -104,8 +104,8 @@ def test_an_absolute_difference_is_enough_in_its_interval():
     rows = [np.array([3.1415927, 300.0, 400.0], np.float32)]
     exact = np.sin(rows[0].astype(np.longdouble))
     for difference, expected in ((2.0**-21, [0, 0, 0]), (2.0**-19, [1, 0, 0]), (0.1, [1, 1, 0])):
-        found = (exact + difference).astype(np.float32)
-        far = distance(found, exact, "f32")
+        computed = (exact + difference).astype(np.float32)
+        far = distance(computed, exact, "f32")
         assert outside(function, "f32", rows, far).tolist() == expected
 
 
@@ -113,10 +113,10 @@ def test_an_absolute_difference_is_enough_in_its_interval():
 def test_the_emulator_is_within_every_bound(function, element):
     with np.errstate(all="ignore"):
         rows = operands(function, element, 4096)
-        found = on_emulator(function, element, rows)
+        computed = on_emulator(function, element, rows)
         wide = [x.astype(np.longdouble) for x in rows]
-        exact = (function.exact(*wide) if function.exact else found).astype(np.longdouble)
-        far = distance(found, exact, element)
+        exact = (function.exact(*wide) if function.exact else computed).astype(np.longdouble)
+        far = distance(computed, exact, element)
         assert not outside(function, element, rows, far).any()
     # f64 is as accurate as NumPy.
     assert np.max(far.ulps) <= (2.5 if element == "f64" else 0.5 + 2.0**-9)
@@ -171,9 +171,9 @@ def test_special_numbers_are_combined():
 
 
 def future(result):
-    made = Future()
-    made.set_result(result)
-    return made
+    completed = Future()
+    completed.set_result(result)
+    return completed
 
 
 def case_of(monkeypatch, name, element, change):
@@ -191,24 +191,27 @@ def case_of(monkeypatch, name, element, change):
     "name", ["math.erf", "math.fma", "math.isnormal", "math.powf fastmath<afn>"]
 )
 def test_a_chip_that_agrees_does_not_fail(monkeypatch, name):
-    case = case_of(monkeypatch, name, "f32", lambda found: found)
+    case = case_of(monkeypatch, name, "f32", lambda results: results)
     assert not math_accuracy.fails(case), case
     assert (case["apart"], case["differ"], case["outside"]) == (0, 0, 0)
     assert case["chip"] <= 0.5
     json.dumps(case, allow_nan=False)
 
 
-def changed(found, row, number):
-    found[row] = number
-    return found
+def with_number(results, row, number):
+    results[row] = number
+    return results
 
 
 @pytest.mark.parametrize(
     "change, key",
     [
-        (lambda found: changed(found, 100, nan), "NaN differs"),
-        (lambda found: changed(found, np.flatnonzero(np.isnan(found))[0], 1.0), "NaN differs"),
-        (lambda found: changed(found, 5, found[5] * 1.001), "outside"),
+        (lambda results: with_number(results, 100, nan), "NaN differs"),
+        (
+            lambda results: with_number(results, np.flatnonzero(np.isnan(results))[0], 1.0),
+            "NaN differs",
+        ),
+        (lambda results: with_number(results, 5, results[5] * 1.001), "outside"),
     ],
 )
 def test_a_chip_that_is_wrong_fails(monkeypatch, change, key):
@@ -220,14 +223,14 @@ def test_a_chip_that_is_wrong_fails(monkeypatch, change, key):
 
 def test_the_sign_of_zero_is_counted(monkeypatch):
     case = case_of(
-        monkeypatch, "math.erf", "f32", lambda found: np.where(found == 0, -found, found)
+        monkeypatch, "math.erf", "f32", lambda results: np.where(results == 0, -results, results)
     )
     assert case["sign of zero differs"] >= 2
     assert not math_accuracy.fails(case)
 
 
 def test_an_exception_is_recorded(monkeypatch):
-    def refuse(found):
+    def refuse(results):
         raise RuntimeError("no such kernel")
 
     case = case_of(monkeypatch, "math.erf", "f32", refuse)
@@ -241,7 +244,7 @@ def test_an_exception_is_recorded(monkeypatch):
 
 
 def test_absolute_errors_in_intervals_are_recorded(monkeypatch):
-    case = case_of(monkeypatch, "math.cos fastmath<afn>", "f32", lambda found: found)
+    case = case_of(monkeypatch, "math.cos fastmath<afn>", "f32", lambda results: results)
     assert list(case["chip, absolute"]) == ["[-6.283, 6.283]", "[-314.2, 314.2]"]
     json.dumps(case, allow_nan=False)
     # No result has a bound in ULP.
@@ -266,18 +269,18 @@ def test_results_without_a_bound_are_never_outside(name, operand, beyond):
     function = BY_NAME[name]
     rows = [np.full(4, operand, np.float32)]
     exact = function.exact(rows[0].astype(np.longdouble))
-    found = (exact + np.array([0, 0.3, 1.0, 1e4])).astype(np.float32)
-    far = distance(found, exact, "f32")
+    computed = (exact + np.array([0, 0.3, 1.0, 1e4])).astype(np.float32)
+    far = distance(computed, exact, "f32")
     assert outside(function, "f32", rows, far).tolist() == [False, *[beyond] * 3]
 
 
 def test_bounds_by_ulps():
     x = np.array([0.4, 1.0, 1.0001, 7.0], np.float32)
-    assert bounded(BY_NAME["math.log"], "f32", [x]).tolist() == [True] * 4
-    fast = bounded(BY_NAME["math.log fastmath<afn>"], "f32", [x])
+    assert bounded_by_ulps(BY_NAME["math.log"], "f32", [x]).tolist() == [True] * 4
+    fast = bounded_by_ulps(BY_NAME["math.log fastmath<afn>"], "f32", [x])
     assert fast.tolist() == [True, False, False, True]
-    assert not bounded(BY_NAME["math.sin fastmath<afn>"], "f32", [x]).any()
-    assert bounded(BY_NAME["math.fpowi"], "f32", [x, x.astype(np.int32)]).all()
+    assert not bounded_by_ulps(BY_NAME["math.sin fastmath<afn>"], "f32", [x]).any()
+    assert bounded_by_ulps(BY_NAME["math.fpowi"], "f32", [x, x.astype(np.int32)]).all()
 
 
 def test_approximate_powers_are_nan_where_their_logarithms_are_nan():

@@ -26,30 +26,33 @@ def names(instructions):
 
 
 def test_an_instruction_is_parsed():
-    (found,) = code("@!P0 BRA P1, #0")
-    assert found == Instruction(0, "BRA", "@!P0", "P1, 0x0", 0)
+    (instruction,) = code("@!P0 BRA P1, #0")
+    assert instruction == Instruction(0, "BRA", "@!P0", "P1, 0x0", 0)
 
 
 def test_labels_become_addresses():
-    found = parse(".text.f:\n.L_x_1:\n/*0010*/ NOP ;\n/*0020*/ @P0 BRA `(.L_x_1) ;\n")["f"]
-    assert found[1].target == 0x10
+    instructions = parse(".text.f:\n.L_x_1:\n/*0010*/ NOP ;\n/*0020*/ @P0 BRA `(.L_x_1) ;\n")["f"]
+    assert instructions[1].target == 0x10
 
 
 def test_labels_belong_to_their_function():
     text = "".join(
-        f".text.{name}:\n.L_x_1:\n/*{at}*/ @P0 BRA `(.L_x_1) ;\n"
-        for name, at in (("f", "0010"), ("g", "0030"))
+        f".text.{name}:\n.L_x_1:\n/*{address}*/ @P0 BRA `(.L_x_1) ;\n"
+        for name, address in (("f", "0010"), ("g", "0030"))
     )
-    assert {name: found[0].target for name, found in parse(text).items()} == {"f": 0x10, "g": 0x30}
+    assert {name: instructions[0].target for name, instructions in parse(text).items()} == {
+        "f": 0x10,
+        "g": 0x30,
+    }
 
 
 def test_the_loop_of_the_sample():
-    found = count_loop(choose_function(read(SAMPLE), ""))
-    assert (found.matrix, found.count) == ("HGMMA.64x8x16.F32.BF16", 4)
-    assert found.multiply_adds == 64 * 8 * 16
+    loop = count_loop(choose_function(read(SAMPLE), ""))
+    assert (loop.matrix, loop.count) == ("HGMMA.64x8x16.F32.BF16", 4)
+    assert loop.multiply_adds == 64 * 8 * 16
     # The copies of the iteration after the next are in a branch; the barrier is not.
-    assert found.per_matrix_instruction("BAR") == "0.25"
-    assert found.per_matrix_instruction("LDGSTS") == "0.00 + 1.25"
+    assert loop.per_matrix_instruction("BAR") == "0.25"
+    assert loop.per_matrix_instruction("LDGSTS") == "0.00 + 1.25"
 
 
 def test_conditional_code_of_a_loop_is_separate():
@@ -59,8 +62,8 @@ def test_conditional_code_of_a_loop_is_separate():
 
 
 def test_code_of_inner_loops_is_excluded():
-    found = loops(code("IADD3", "SYNCS", "@!P0 BRA #1", "HGMMA", "@P1 BRA #0", "EXIT"))
-    assert {names(loop.always) for loop in found} == {"SYNCS BRA", "IADD3 HGMMA BRA"}
+    separated = loops(code("IADD3", "SYNCS", "@!P0 BRA #1", "HGMMA", "@P1 BRA #0", "EXIT"))
+    assert {names(loop.always) for loop in separated} == {"SYNCS BRA", "IADD3 HGMMA BRA"}
 
 
 def test_code_after_exit_belongs_to_its_loop():
@@ -77,9 +80,9 @@ def test_threads_converge_at_the_target_of_bssy():
 
 
 def test_the_loop_with_most_matrix_instructions_is_the_main_loop():
-    found = count_loop(code("HGMMA", "@P0 BRA #0", "HGMMA", "HGMMA", "FADD", "@P0 BRA #2", "EXIT"))
-    assert found.count == 2
-    assert found.per_matrix_instruction() == "1.00"
+    loop = count_loop(code("HGMMA", "@P0 BRA #0", "HGMMA", "HGMMA", "FADD", "@P0 BRA #2", "EXIT"))
+    assert loop.count == 2
+    assert loop.per_matrix_instruction() == "1.00"
 
 
 def test_straight_code_has_no_main_loop():

@@ -34,9 +34,9 @@ class Fake:
 def contenders(shape, configs):
     """cuBLAS takes 1 ms for each 64 rows; the second configuration half; the third does not run."""
     unit = shape[0] / 64 * 1e-3
-    found = {CUBLAS: Fake(CUBLAS, unit)}
+    by_name = {CUBLAS: Fake(CUBLAS, unit)}
     first, second, third = configs
-    return found | {first: Fake("a", 2 * unit), second: Fake("b", unit / 2)}, {third: "too large"}
+    return by_name | {first: Fake("a", 2 * unit), second: Fake("b", unit / 2)}, {third: "too large"}
 
 
 def run(record, over=lambda: False):
@@ -44,14 +44,14 @@ def run(record, over=lambda: False):
 
 
 def test_random_shapes_are_uniform_in_the_logarithm():
-    found = random_shapes(2000, seed=1)
-    assert len(set(found)) == 2000
-    assert not HELD_OUT & set(found)
-    extents = [extent for shape in found for extent in shape]
+    drawn = random_shapes(2000, seed=1)
+    assert len(set(drawn)) == 2000
+    assert not HELD_OUT & set(drawn)
+    extents = [extent for shape in drawn for extent in shape]
     assert all(LEAST <= extent <= MOST and extent % 8 == 0 for extent in extents)
     middle = (log(LEAST) + log(MOST)) / 2
     assert 0.45 < sum(log(extent) < middle for extent in extents) / len(extents) < 0.55
-    assert random_shapes(2000, seed=1) == found != random_shapes(2000, seed=2)
+    assert random_shapes(2000, seed=1) == drawn != random_shapes(2000, seed=2)
 
 
 def test_the_sweep_has_random_shapes_and_families_in_a_random_order():

@@ -40,7 +40,7 @@ def run(code, folder, named=None):
     )
 
 
-def chosen(code, folder, named=None):
+def printed_words(code, folder, named=None):
     ran = run(code, folder, named)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.split()
@@ -48,42 +48,42 @@ def chosen(code, folder, named=None):
 
 def test_the_environment_variable_names_the_package(tmp_path):
     stub(tmp_path, "own_bindings")
-    assert chosen(LOAD, tmp_path, "own_bindings") == ["own_bindings", "own_bindings.ir"]
+    assert printed_words(LOAD, tmp_path, "own_bindings") == ["own_bindings", "own_bindings.ir"]
 
 
 def test_the_environment_variable_overrides_an_imported_package(tmp_path):
     stub(tmp_path, "own_bindings")
     stub(tmp_path, "mlir")
-    assert chosen("import mlir.ir" + LOAD, tmp_path, "own_bindings")[0] == "own_bindings"
+    assert printed_words("import mlir.ir" + LOAD, tmp_path, "own_bindings")[0] == "own_bindings"
 
 
 def test_the_named_package_can_be_a_subpackage(tmp_path):
     stub(tmp_path, "host/bindings")
-    assert chosen(LOAD, tmp_path, "host.bindings")[0] == "host.bindings"
+    assert printed_words(LOAD, tmp_path, "host.bindings")[0] == "host.bindings"
 
 
 @pytest.mark.parametrize("package", ["mlir", "torch_mlir"])
 def test_a_package_imported_by_the_host_is_used(tmp_path, package):
     for name in ("mlir", "torch_mlir"):
         stub(tmp_path, name)
-    assert chosen(f"import {package}.ir" + LOAD, tmp_path) == [package, f"{package}.ir"]
+    assert printed_words(f"import {package}.ir" + LOAD, tmp_path) == [package, f"{package}.ir"]
 
 
 def test_a_package_whose_bindings_are_not_imported_yet_is_not_preferred(tmp_path):
     for name in ("mlir", "torch_mlir"):
         stub(tmp_path, name)
-    assert chosen("import torch_mlir" + LOAD, tmp_path)[0] == "mlir"
+    assert printed_words("import torch_mlir" + LOAD, tmp_path)[0] == "mlir"
 
 
 def test_a_placeholder_is_skipped(tmp_path):
     placeholder(tmp_path, "mlir")
     stub(tmp_path, "torch_mlir")
-    assert chosen("import mlir" + LOAD, tmp_path)[0] == "torch_mlir"
+    assert printed_words("import mlir" + LOAD, tmp_path)[0] == "torch_mlir"
 
 
 def test_an_empty_environment_variable_is_ignored(tmp_path):
     stub(tmp_path, "torch_mlir")
-    assert chosen(LOAD, tmp_path, "")[0] == "torch_mlir"
+    assert printed_words(LOAD, tmp_path, "")[0] == "torch_mlir"
 
 
 def last_line(ran):
@@ -120,4 +120,4 @@ def test_no_bindings_at_all(tmp_path):
 
 def test_the_whole_dialect_uses_the_named_package(tmp_path):
     code = "from mlir_smem.bindings import ir; print(ir.__name__)"
-    assert chosen(code, tmp_path, "torch_mlir") == ["torch_mlir.ir"]
+    assert printed_words(code, tmp_path, "torch_mlir") == ["torch_mlir.ir"]

@@ -34,8 +34,8 @@ def test_a_barrier_and_what_follows_it(barrier, after):
         module = parse_module(text)
         op = module.body.operations[0].regions[0].blocks[0].operations[0]
         assert op.operation.name == "nvvm.barrier"
-        given = [operand.get_name().removeprefix("%") for operand in op.operands]
-        assert given == [
+        operand_names = [operand.get_name().removeprefix("%") for operand in op.operands]
+        assert operand_names == [
             n for n, has in zip(("arg0", "arg1"), BARRIERS[barrier], strict=True) if has
         ]
 

@@ -12,12 +12,12 @@ A, B, C = SourceFrame("a.py", 1, 2), SourceFrame("b.py", 3, 4), SourceFrame("c.p
 
 @pytest.fixture(scope="module", autouse=True)
 def context():
-    with ir.Context() as made:
-        made.allow_unregistered_dialects = True
-        yield made
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        yield context
 
 
-def parsed(text):
+def location_of(text):
     return ir.Module.parse(f"module {{ module {{}} loc({text}) }}").body.operations[0].location
 
 
@@ -41,11 +41,11 @@ def parsed(text):
     ],
 )  # fmt: skip
 def test_kinds_of_locations(text, expected):
-    assert frames(parsed(text)) == expected
+    assert frames(location_of(text)) == expected
 
 
 def test_bytes_that_are_not_utf8_are_replaced():
-    assert frames(parsed(r'"\FF\22.py":1:2')) == (SourceFrame('\ufffd".py', 1, 2),)
+    assert frames(location_of(r'"\FF\22.py":1:2')) == (SourceFrame('\ufffd".py', 1, 2),)
 
 
 @given(st.text(min_size=1), st.text(min_size=1), st.integers(0, 2**31 - 1))
@@ -57,12 +57,12 @@ def test_any_name_is_read_as_it_was_written(file, function, line):
 
 def test_a_long_chain_of_calls():
     chain = [ir.Location.file("a.py", line, 1) for line in range(1, 2000)]
-    found = frames(ir.Location.callsite(chain[0], chain[1:]))
-    assert [frame.line for frame in found] == list(range(1, 2000))
+    inlined = frames(ir.Location.callsite(chain[0], chain[1:]))
+    assert [frame.line for frame in inlined] == list(range(1, 2000))
 
 
 def test_functions_that_create_ops_for_their_callers_are_left_out():
     builder = SourceFrame(locations.__file__, 7, 1)
     text = f'callsite("{locations.__file__}":7:1 at "a.py":1:2)'
-    assert frames(parsed(text)) == (A,)
-    assert frames(parsed(f'"{locations.__file__}":7:1')) == (builder,)
+    assert frames(location_of(text)) == (A,)
+    assert frames(location_of(f'"{locations.__file__}":7:1')) == (builder,)

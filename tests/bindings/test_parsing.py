@@ -16,7 +16,7 @@ HOLDER = "module attributes {{x.y = {}}} {{}}"
 MANY = 20_000
 
 
-def nested(before, inner, after, depth):
+def nest(before, inner, after, depth):
     return before * depth + inner + after * depth
 
 
@@ -28,19 +28,17 @@ def aliases(first, following, depth):
 
 #: Functions that give a text of a nesting depth.
 DEEP = {
-    "regions": lambda n: nested("module {", "", "}", n),
-    "generic regions": lambda n: nested('"builtin.module"() ({', "", "}) : () -> ()", n),
-    "arrays": lambda n: HOLDER.format(nested("[", "", "]", n)),
-    "dictionaries": lambda n: HOLDER.format(nested("{a = ", "1", "}", n)),
-    "types": lambda n: HOLDER.format(nested("tuple<", "i32", ">", n)),
-    "struct types": lambda n: HOLDER.format(nested("!llvm.struct<(", "i32", ")>", n)),
-    "function types": lambda n: HOLDER.format(nested("() -> (", "", ")", n)),
-    "affine expressions": lambda n: HOLDER.format(
-        f"affine_map<(i) -> ({nested('(', 'i', ')', n)})>"
-    ),
-    "elements": lambda n: HOLDER.format(f"dense<{nested('[', '1', ']', n)}> : tensor<1xi32>"),
-    "locations": lambda n: f"module {{}} loc({nested('fused[', 'unknown', ']', n)})",
-    "unknown attributes": lambda n: HOLDER.format(f"#foo.bar{nested('<', '', '>', n)}"),
+    "regions": lambda n: nest("module {", "", "}", n),
+    "generic regions": lambda n: nest('"builtin.module"() ({', "", "}) : () -> ()", n),
+    "arrays": lambda n: HOLDER.format(nest("[", "", "]", n)),
+    "dictionaries": lambda n: HOLDER.format(nest("{a = ", "1", "}", n)),
+    "types": lambda n: HOLDER.format(nest("tuple<", "i32", ">", n)),
+    "struct types": lambda n: HOLDER.format(nest("!llvm.struct<(", "i32", ")>", n)),
+    "function types": lambda n: HOLDER.format(nest("() -> (", "", ")", n)),
+    "affine expressions": lambda n: HOLDER.format(f"affine_map<(i) -> ({nest('(', 'i', ')', n)})>"),
+    "elements": lambda n: HOLDER.format(f"dense<{nest('[', '1', ']', n)}> : tensor<1xi32>"),
+    "locations": lambda n: f"module {{}} loc({nest('fused[', 'unknown', ']', n)})",
+    "unknown attributes": lambda n: HOLDER.format(f"#foo.bar{nest('<', '', '>', n)}"),
     "aliases": lambda n: aliases("[]", "[#a{}]", n),
     "aliases of two": lambda n: aliases("[]", "[1, [#a{}], 2]", n),
 }
@@ -126,7 +124,7 @@ def test_text_that_does_not_nest_is_parsed(text):
 
 
 def test_compile_rejects_deep_text_and_deep_modules():
-    body = nested("scf.if %b {", "", "}", 200)
+    body = nest("scf.if %b {", "", "}", 200)
     deep = f"gpu.module @m {{ gpu.func @f(%b: i1) {{ {body} gpu.return }} }}"
     with pytest.raises(ir.MLIRError, match=r"'scf.if' op is in 65 regions"):
         mlir_smem.compile(deep)
@@ -187,12 +185,12 @@ STRUCT = "!llvm.struct<(f32, f32)>"
     ],
     ids=["generic", "insert", "extract"],
 )
-@pytest.mark.parametrize("at", [1 << 32, 1 << 40, 10**4000], ids=["33", "41", "many"])
-def test_an_aggregate_position_of_more_than_32_bits(line, at):
+@pytest.mark.parametrize("position", [1 << 32, 1 << 40, 10**4000], ids=["33", "41", "many"])
+def test_an_aggregate_position_of_more_than_32_bits(line, position):
     function = f"llvm.func @f(%s: {STRUCT}, %a: f32) {{ %r = {line} llvm.return }}"
     with new_context():
         parse_module(function.replace("AT", "1"))
-    assert "a position of more than 32 bits" in message_of(function.replace("AT", str(at)))
+    assert "a position of more than 32 bits" in message_of(function.replace("AT", str(position)))
 
 
 COUNT = """gpu.module @kernels {
@@ -203,11 +201,11 @@ COUNT = """gpu.module @kernels {
 }"""
 
 
-@pytest.mark.parametrize("at", ["4294967295", "9223372036854775807", "0xffffffff"])
-def test_a_count_that_overflows_32_bits(at):
+@pytest.mark.parametrize("number", ["4294967295", "9223372036854775807", "0xffffffff"])
+def test_a_count_that_overflows_32_bits(number):
     with new_context():
         parse_module(COUNT.replace("AT", "1"))
-    assert "a count of more than 31 bits" in message_of(COUNT.replace("AT", at))
+    assert "a count of more than 31 bits" in message_of(COUNT.replace("AT", number))
 
 
 #: The loop's verifier reads the constant before the constant is verified.
@@ -262,8 +260,8 @@ def test_text_that_the_parser_crashes_on_or_skips(line, message):
 }}"""
     with new_context():
         parse_module(text.replace("LINE", "// " + line))
-    found = message_of(text.replace("LINE", line))
-    assert message in found and ":3:" in found
+    error_text = message_of(text.replace("LINE", line))
+    assert message in error_text and ":3:" in error_text
 
 
 def test_a_function_name_can_be_non_ascii():

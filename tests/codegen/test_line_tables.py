@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from line_tables import (
-    disassembled,
+    disassemble,
     files,
     lines_of,
     machine_lines,
@@ -61,7 +61,7 @@ def test_a_gemm_is_the_same_but_for_the_lines():
 @pytest.mark.parametrize("name", ["mma", "matmul"])
 def test_machine_code_is_the_same(name, tmp_path):
     plain, lines = mlir_smem.compile(example(name)), with_lines(example(name), emit="cubin")
-    code = [disassembled(each.cubin, tmp_path, "--print-code", "-hex") for each in (plain, lines)]
+    code = [disassemble(each.cubin, tmp_path, "--print-code", "-hex") for each in (plain, lines)]
     assert code[0] == code[1]
     assert "WGMMA" in code[0] or "HGMMA" in code[0]
     assert plain.report == lines.report

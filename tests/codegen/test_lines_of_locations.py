@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from line_tables import (
     calls_of,
-    disassembled,
+    disassemble,
     files,
     lines_of,
     needs_nvdisasm,
@@ -83,7 +83,7 @@ def test_calls_of_inlined_instructions():
 def test_calls_in_machine_code(tmp_path):
     text = hand_written(['callsite("helper"("/s/helper.py":17:1) at "/s/main.py":18:1)'])
     cubin = with_lines(text, emit="cubin").cubin
-    output = disassembled(cubin, tmp_path, "--print-line-info-inline", "--print-code")
+    output = disassemble(cubin, tmp_path, "--print-line-info-inline", "--print-code")
     assert 'File "/s/helper.py", line 17 inlined at "/s/main.py", line 18' in output
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from float_parts import PARTS, expected, kernel, operands
+from float_parts import PARTS, expected_parts, kernel, operands
 
 import mlir_smem
 from mlir_smem.codegen.narrow_stores import explicit_narrow_stores
@@ -83,4 +83,4 @@ def test_kernels_that_store_low_bits_of_floats(element, part):
     found = run_on_cpu(
         mlir_smem.compile(text, emit="nvvm"), "k", {"X": operands(element)}, ["Y"], (1,)
     )["Y"]
-    assert (found == expected(element, part)).all()
+    assert (found == expected_parts(element, part)).all()

@@ -34,7 +34,7 @@ except CompileError as error:
     ids=str,
 )
 def test_a_block_in_registers(case, loads, load, permutes, selects, stores, store):
-    compiled = case.compiled()
+    compiled = case.compile()
     assert compiled.ptx is not None and compiled.report is not None
     # The code before the copy clears the tile, and the code after it reads the tile, byte by byte.
     assert len(re.findall(rf"\sld\.global\.{load}\s", compiled.ptx)) == loads
@@ -48,7 +48,7 @@ def test_a_block_in_registers(case, loads, load, permutes, selects, stores, stor
 def test_a_line_costs_one_xor():
     # 16 lines of 128 bytes at swizzled addresses: lines that differ by two rows of the atom differ by a
     # constant.
-    compiled = Filled("f8E4M3FN", lines=256).compiled()
+    compiled = Filled("f8E4M3FN", lines=256).compile()
     assert compiled.ptx is not None
     assert len(re.findall(r"\sxor\.b32\s", compiled.ptx)) <= 16
 
@@ -69,7 +69,7 @@ def test_a_tile_is_transposed(
     name, lines, permuted, blocks, loads, load, permutes, selects, stores
 ):
     case = TileCopyKernel(name, (lines, lines), End(contiguous=int(permuted)), End(), permuted)
-    compiled = case.compiled()
+    compiled = case.compile()
     assert compiled.nvvm is not None and compiled.ptx is not None
     # The source tile is filled by 16 bytes of each thread at a time.
     filled = lines * 128 // 16 // 128

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import narrow_mmas
 import pytest
-from mma_cases import MIXES, Case, majors, modified, more_of_tcgen05
+from mma_cases import MIXES, Case, majors, modifier_cases, more_of_tcgen05
 from pair_gemm import PairGemm
 from scaled_gemm import FORMATS, TILES
 
@@ -29,7 +29,7 @@ FORMS = [
     for registers in (False, True)
     for case in (
         *(Case(*mix, n=8, registers=registers, **major) for major in majors(mix, registers)),
-        *modified(mix, n=8, registers=registers)[-3:],
+        *modifier_cases(mix, n=8, registers=registers)[-3:],
     )
 ] + [case for mix in LOWERED for case in more_of_tcgen05(mix)[::3]]
 

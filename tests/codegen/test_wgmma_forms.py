@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from mma_cases import MIXES, Case, every_case, forms, modified
+from mma_cases import MIXES, Case, every_case, forms, modifier_cases
 
 import mlir_smem
 from mlir_smem.codegen import CompileError
@@ -29,7 +29,7 @@ def one_of_each():
     for mix in MIXES:
         for form in forms(mix):
             widest = Case(*mix, n=8 if any(form.values()) else 256, **form)
-            for case in (widest, *modified(mix, n=8, **form)):
+            for case in (widest, *modifier_cases(mix, n=8, **form)):
                 # The start values of accumulators do not make another form.
                 qualifiers = (case.modifier, case.start is None, case.keep is None)
                 found.setdefault((case.n, mix, *form.values(), qualifiers), case)

@@ -19,20 +19,20 @@ import mlir_smem
 from mlir_smem.runtime import run_on_gpu
 
 OUTPUT = Path(__file__).parent / "tensor_core_h200.npz"
-K, KEPT = 32, 8
+K, EXTENT = 32, 8
 
 
 def main() -> None:
-    kept = {}
+    arrays = {}
     for element in DTYPES:
         compiled = mlir_smem.compile(kernel_of(element, K))
         for case in CASES:
             inputs = operands(case, element, K)
             d = run_on_gpu(compiled, "product", inputs, ["D"], (1,))["D"]
-            kept[f"{element}/{case}/A"] = inputs["A"][:KEPT].view(np.uint16)
-            kept[f"{element}/{case}/B"] = inputs["B"].T[:KEPT].view(np.uint16)
-            kept[f"{element}/{case}/D"] = d[:KEPT, :KEPT].view(np.uint32)
-    np.savez_compressed(OUTPUT, **kept)
+            arrays[f"{element}/{case}/A"] = inputs["A"][:EXTENT].view(np.uint16)
+            arrays[f"{element}/{case}/B"] = inputs["B"].T[:EXTENT].view(np.uint16)
+            arrays[f"{element}/{case}/D"] = d[:EXTENT, :EXTENT].view(np.uint32)
+    np.savez_compressed(OUTPUT, **arrays)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from builder_calls import PARTITIONS, builders, calls
-from builder_kernels import KERNELS, built
+from builder_kernels import KERNELS, build_kernel
 
 import mlir_smem
 from mlir_smem.bindings import ir
@@ -54,13 +54,13 @@ def names_in(op):
 def test_kernels_call_every_builder():
     called = set()
     for name in KERNELS:
-        assert built(name, recorded(called)).operation.verify()
+        assert build_kernel(name, recorded(called)).operation.verify()
     assert called == set(builders())
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_contain_no_other_ops(name):
-    module = built(name, SimpleNamespace(**builders()))
+    module = build_kernel(name, SimpleNamespace(**builders()))
     names = names_in(module)
     assert names.count("builtin.module") == 1
     assert {n for n in names if not n.startswith("smem.")} <= OTHER_OPS
@@ -68,7 +68,7 @@ def test_kernels_contain_no_other_ops(name):
 
 @pytest.mark.parametrize("name", [name for name, kernel in KERNELS.items() if kernel[1]])
 def test_kernels_compile(name):
-    module = built(name, SimpleNamespace(**builders()))
+    module = build_kernel(name, SimpleNamespace(**builders()))
     compiled = mlir_smem.compile(module, arch=KERNELS[name][1], emit="ptx")
     assert f".entry {name}(" in compiled.ptx
 

@@ -38,23 +38,26 @@ CLASSES = [
 ]
 
 
-def documented(page):
+def names_on_page(page):
     """Return the (package, name) of each directive of a page."""
-    found, package = [], None
+    names, package = [], None
     for fence in FENCE.findall((FOLDER / "api" / f"{page}.md").read_text()):
         for is_package, name in DIRECTIVE.findall(fence):
             if is_package:
                 package = name
             else:
-                found.append((package, name))
-    return found
+                names.append((package, name))
+    return names
 
 
 def raises(function):
     """Whether a function itself raises an exception, outside of a `try`."""
     (tree,) = ast.parse(inspect.getsource(inspect.unwrap(function))).body
     caught = {
-        id(each) for node in ast.walk(tree) if isinstance(node, ast.Try) for each in ast.walk(node)
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Try)
+        for inner in ast.walk(node)
     }
     return any(isinstance(node, ast.Raise) and id(node) not in caught for node in ast.walk(tree))
 
@@ -65,8 +68,8 @@ def public(package, name):
 
 @pytest.mark.parametrize("package, page", api_examples.PACKAGES.items())
 def test_a_page_has_the_public_names_of_its_packages(package, page):
-    names = [name for of, name in documented(page) if of == package]
-    assert sorted(names) == sorted(name for of, name in PUBLIC if of == package)
+    names = [name for owner, name in names_on_page(page) if owner == package]
+    assert sorted(names) == sorted(name for owner, name in PUBLIC if owner == package)
 
 
 def test_every_package_with_public_names_has_a_page():
@@ -105,7 +108,9 @@ def test_a_function_is_documented(package, name):
     signature = inspect.signature(function)
     arguments = list(signature.parameters)
     assert "Args:" in text or len(arguments) < 3
-    assert [each for each in arguments if not re.search(rf"\b{each}\b", described)] == []
+    assert [
+        argument for argument in arguments if not re.search(rf"\b{argument}\b", described)
+    ] == []
     if signature.return_annotation not in (None, "None"):
         first = described.partition("\n\n")[0]
         assert "Returns:" in text or re.search(r"\breturn\b|Return|Enter|: ", first)
@@ -123,7 +128,7 @@ def test_a_class_is_documented(package, name):
 
 def shown_elsewhere():
     """Return the words of signatures and docstrings of functions, and of the fields of classes."""
-    functions = [public(*each) for each in FUNCTIONS]
-    texts = [f"{inspect.signature(each)} {inspect.getdoc(each)}" for each in functions]
-    fields = [vars(public(*each)).get("__annotations__", {}) for each in CLASSES]
+    functions = [public(*entry) for entry in FUNCTIONS]
+    texts = [f"{inspect.signature(function)} {inspect.getdoc(function)}" for function in functions]
+    fields = [vars(public(*entry)).get("__annotations__", {}) for entry in CLASSES]
     return set(re.findall(r"\w+", " ".join([*texts, *map(str, fields)])))

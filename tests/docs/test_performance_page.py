@@ -32,18 +32,18 @@ def gemm_rows(monkeypatch):
     return gemm_rows
 
 
-def shown(shape):
+def shape_text(shape):
     return " x ".join(map(str, shape))
 
 
 def test_gemm(page, gemm_rows):
     bf16 = {
-        (shown(row["shape"]), row["mode"]): row
+        (shape_text(row["shape"]), row["mode"]): row
         for row in rows("gemm-h200")
         if row["type"] == "bf16"
     }
     for quack in rows("gemm-quack-h200"):
-        shape, expected = shown(quack["shape"]), []
+        shape, expected = shape_text(quack["shape"]), []
         for mode in ("sustained", "burst"):
             row = bf16[shape, mode]
             ratios = gemm_rows.ratios([row])
@@ -59,16 +59,16 @@ def test_other_types(page, gemm_rows, kind):
         [row for row in rows("gemm-h200") if (row["type"], row["mode"]) == (kind, mode)]
         for mode in ("sustained", "burst")
     ]
-    ratios = [gemm_rows.ratios(each)["cuBLAS"] for each in of_modes]
+    ratios = [gemm_rows.ratios(mode_rows)["cuBLAS"] for mode_rows in of_modes]
     large = [
         f"{gemm_rows.fastest(row)['ours'][1]:.0f}"
-        for each in of_modes
-        for row in each
+        for mode_rows in of_modes
+        for row in mode_rows
         if row["shape"] == [8192] * 3
     ]
-    means = [f"{geometric_mean(each):.3f}" for each in ratios]
-    lowest = [f"{min(each):.3f}" for each in ratios]
-    assert page[kind] == [" / ".join(each) for each in (large, means, lowest)]
+    means = [f"{geometric_mean(mode_ratios):.3f}" for mode_ratios in ratios]
+    lowest = [f"{min(mode_ratios):.3f}" for mode_ratios in ratios]
+    assert page[kind] == [" / ".join(cells) for cells in (large, means, lowest)]
 
 
 def test_steps_of_the_gemm(page):
@@ -104,7 +104,7 @@ def test_attention(page, gemm_rows):
                 for family in ("ours", "cuDNN", "FA3")
             ]
             ratios = [
-                " / ".join(f"{each['ours'][1] / each['FA3'][1]:.2f}" for each in pair)
+                " / ".join(f"{row['ours'][1] / row['FA3'][1]:.2f}" for row in pair)
                 for pair in ((full, causal), burst)
             ]
             assert page[f"{dim}, {length}"] == rates + ratios

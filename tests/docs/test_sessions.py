@@ -13,7 +13,7 @@ def run(page, *options):
     )
 
 
-def renewed(tmp_path, text, *options):
+def renew(tmp_path, text, *options):
     page = tmp_path / "page.md"
     page.write_text(text)
     assert run(page, *options).returncode == 0
@@ -26,18 +26,18 @@ def fence(language, *lines):
 
 def test_the_output_of_a_command_replaces_the_old_output(tmp_path):
     before = fence("console", "$ echo new", "old", "older", "$ true", "also old")
-    assert renewed(tmp_path, before) == fence("console", "$ echo new", "new", "$ true")
+    assert renew(tmp_path, before) == fence("console", "$ echo new", "new", "$ true")
 
 
 def test_standard_error_is_shown_as_output(tmp_path):
     before = fence("console", "$ echo out; echo wrong >&2; exit 3")
     after = fence("console", "$ echo out; echo wrong >&2; exit 3", "out", "wrong")
-    assert renewed(tmp_path, before) == after
+    assert renew(tmp_path, before) == after
 
 
 def test_a_command_of_two_lines(tmp_path):
     after = fence("console", "$ echo one \\", "    two", "one two")
-    assert renewed(tmp_path, fence("console", "$ echo one \\", "    two")) == after
+    assert renew(tmp_path, fence("console", "$ echo one \\", "    two")) == after
 
 
 def test_a_named_fence_is_a_file_and_a_diff_changes_it(tmp_path):
@@ -49,7 +49,7 @@ def test_a_named_fence_is_a_file_and_a_diff_changes_it(tmp_path):
             fence("console", "$ python add.py", "7"),
         ]
     )
-    assert renewed(tmp_path, page) == page
+    assert renew(tmp_path, page) == page
 
 
 def test_a_diff_that_does_not_fit_is_refused(tmp_path):
@@ -62,10 +62,10 @@ def test_a_diff_that_does_not_fit_is_refused(tmp_path):
 
 def test_output_of_a_gpu_command_is_kept_without_gpu_option(tmp_path):
     page = fence("console", "$ echo 1 # on a GPU", "2", "$ echo 3", "3")
-    assert renewed(tmp_path, page) == page
-    assert renewed(tmp_path, page, "--gpu") == page.replace("\n2", "\n1")
+    assert renew(tmp_path, page) == page
+    assert renew(tmp_path, page, "--gpu") == page.replace("\n2", "\n1")
 
 
 def test_other_fences_are_kept(tmp_path):
     page = fence("sh", "echo hello") + fence("python", "print(1)")
-    assert renewed(tmp_path, page) == page
+    assert renew(tmp_path, page) == page

@@ -12,14 +12,14 @@ from encoder_edits import (
     TCGEN05,
     TCGEN05_LONG,
     WGMMA,
-    at,
+    bit_field,
     check_noticed,
     drop,
     edit,
     is_right_unedited,
     kernel_of,
 )
-from mma_programs import PRODUCT, lowered
+from mma_programs import PRODUCT, lower_kernel
 from tcgen05_kernels import matrix_of, mma_kernel
 from tcgen05_operands import Operands, values
 
@@ -30,16 +30,16 @@ from mlir_smem.layout.tcgen05 import descriptor as tcgen05_descriptor
 
 #: Edits of the fields that wgmma's and tcgen05's matrix descriptors share.
 STRIDES = {
-    "LBO a bit higher": {"LBO": at(17, 14)},
-    "LBO a bit lower": {"LBO": at(15, 14)},
-    "SBO a bit higher": {"SBO": at(33, 14)},
-    "SBO a bit lower": {"SBO": at(31, 14)},
-    "LBO and SBO exchanged": {"LBO": at(32, 14), "SBO": at(16, 14)},
+    "LBO a bit higher": {"LBO": bit_field(17, 14)},
+    "LBO a bit lower": {"LBO": bit_field(15, 14)},
+    "SBO a bit higher": {"SBO": bit_field(33, 14)},
+    "SBO a bit lower": {"SBO": bit_field(31, 14)},
+    "LBO and SBO exchanged": {"LBO": bit_field(32, 14), "SBO": bit_field(16, 14)},
 }
 SBO_ALONE = {name: edits for name, edits in STRIDES.items() if "LBO" not in edits}
 BASE_OFFSETS = {
-    "base offset a bit higher": {"BASE_OFFSET": at(50, 3)},
-    "base offset a bit lower": {"BASE_OFFSET": at(48, 3)},
+    "base offset a bit higher": {"BASE_OFFSET": bit_field(50, 3)},
+    "base offset a bit lower": {"BASE_OFFSET": bit_field(48, 3)},
 }
 
 #: The modes as `CUtensorMapSwizzle` numbers them.
@@ -49,21 +49,21 @@ MODES = {
     WGMMA: (
         WgmmaDescriptor,
         {
-            "mode a bit lower": {"mode": at(61, 2)},
-            "mode in the place of the base offset": {"mode": at(49, 2)},
+            "mode a bit lower": {"mode": bit_field(61, 2)},
+            "mode in the place of the base offset": {"mode": bit_field(49, 2)},
             "modes numbered as tensor maps": {"modes": NUMBERED},
         },
     ),
     TCGEN05: (
         Tcgen05Descriptor,
         {
-            "mode a bit lower": {"mode": at(60, 3)},
-            "mode in the place of the base offset": {"mode": at(49, 3)},
+            "mode a bit lower": {"mode": bit_field(60, 3)},
+            "mode in the place of the base offset": {"mode": bit_field(49, 3)},
             "modes numbered as tensor maps": {"modes": NUMBERED | {Swizzle.B128_ATOM_32B: 4}},
             "modes of wgmma": {"modes": WgmmaDescriptor.modes},
             "version 0": {"fixed": {tcgen05_descriptor.VERSION: 0}},
             "version 2": {"fixed": {tcgen05_descriptor.VERSION: 2}},
-            "version a bit higher": {"fixed": {at(47, 3): 1}},
+            "version a bit higher": {"fixed": {bit_field(47, 3): 1}},
         },
     ),
 }
@@ -124,14 +124,18 @@ def test_strides_in_units_of_8_or_32_bytes(bits, arch, monkeypatch):
     check_noticed(monkeypatch, "K-major", arch, matrix_descriptor, change)
 
 
-@pytest.mark.parametrize("change", [{"LBO_MODE": at(51, 1)}, {"LBO_MODE": at(53, 1)}], ids=str)
+@pytest.mark.parametrize(
+    "change", [{"LBO_MODE": bit_field(51, 1)}, {"LBO_MODE": bit_field(53, 1)}], ids=str
+)
 def test_wrong_position_of_the_lbo_mode(change, monkeypatch):
     check_noticed(monkeypatch, "long", TCGEN05_LONG, tcgen05_descriptor, change)
 
 
 @pytest.mark.parametrize("first", [15, 17])
 def test_wrong_position_of_an_absolute_lbo(first, monkeypatch):
-    check_noticed(monkeypatch, "long", TCGEN05_LONG, matrix_descriptor, {"LBO": at(first, 14)})
+    check_noticed(
+        monkeypatch, "long", TCGEN05_LONG, matrix_descriptor, {"LBO": bit_field(first, 14)}
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,8 +162,8 @@ def test_missing_field(kernel, field, arch, monkeypatch):
 # -- the start address, which compiled kernels encode at run time ------------------------------------
 
 STARTS = {
-    "start a bit higher": {"START": at(1, 14)},
-    "start and LBO exchanged": {"START": at(16, 14), "LBO": at(0, 14)},
+    "start a bit higher": {"START": bit_field(1, 14)},
+    "start and LBO exchanged": {"START": bit_field(16, 14), "LBO": bit_field(0, 14)},
     "start in units of 8 bytes": {"encode_address": lambda value: value >> 3},
     "start in units of 32 bytes": {"encode_address": lambda value: value >> 5},
 }
@@ -167,7 +171,7 @@ STARTS = {
 
 def wgmma_by_hand():
     """A function: whether an mma by `wgmma`, with A's whole descriptor as a constant, is right."""
-    kernel = lowered(PRODUCT)
+    kernel = lower_kernel(PRODUCT)
 
     def is_right():
         # A is the first tile, at the beginning of shared memory: 64 rows of 128 bytes.

@@ -26,7 +26,7 @@ def test_correct_kernels_have_no_faults(name):
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_faults_are_found_as_the_page_states(fault):
     fault_evaluation = evaluation(fault)
-    assert fault_evaluation.found
+    assert fault_evaluation.is_noticed
     assert SCRIPT["row"](fault, fault_evaluation) in PAGE.splitlines(), "run `make docs`"
 
 
@@ -44,5 +44,5 @@ def test_at_least_30_faults_with_unique_names():
 
 
 def test_remark_alone_does_not_find_a_fault():
-    assert not Evaluation("remark", "").found
-    assert not Evaluation("", "").found
+    assert not Evaluation("remark", "").is_noticed
+    assert not Evaluation("", "").is_noticed

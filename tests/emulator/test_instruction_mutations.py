@@ -7,7 +7,7 @@ import pytest
 from encoder_edits import (
     TCGEN05,
     TCGEN05_LONG,
-    at,
+    bit_field,
     check_noticed,
     drop,
     is_right_unedited,
@@ -54,7 +54,7 @@ def arch_of(kernel):
 )
 def test_field_at_a_wrong_position(kernel, name, first, monkeypatch):
     width = getattr(instruction_descriptor, name)[1]
-    change = {name: at(first, width)}
+    change = {name: bit_field(first, width)}
     check_noticed(monkeypatch, kernel, arch_of(kernel), instruction_descriptor, change)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from emulated import faults_of
 from pair_gemm import CASES
-from pipeline_mutations import checked
+from pipeline_mutations import run_checker
 
 import mlir_smem
 from mlir_smem.emulator import ViolationKind
@@ -21,7 +21,7 @@ EXTENTS = [((1, 1), 1), ((2, 1), 3), ((1, 2), 8)]
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_gemm_is_proven_and_exact(case):
-    assert checked(case.text).messages == ()
+    assert run_checker(case.text).messages == ()
     compiled = mlir_smem.compile(case.text, arch="sm_100a", emit="nvvm")
     for pairs, k_blocks in EXTENTS:
         inputs = case.inputs(pairs, k_blocks)
@@ -54,7 +54,7 @@ def test_ctas_that_execute_different_mma_deadlock(name):
     old, new = DIVERGENCES[name]
     assert CASES[0].text.count(old) == 1
     text = CASES[0].text.replace(old, new)
-    report = checked(text)
+    report = run_checker(text)
     assert report.evaluation == "not proven"
     assert all("both CTAs of a pair execute the same mma" in message for message in report.messages)
     assert ViolationKind.DEADLOCK in faults_in(mlir_smem.compile(text, arch="sm_100a", emit="nvvm"))

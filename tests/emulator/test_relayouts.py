@@ -46,7 +46,7 @@ LARGE = [
 
 @pytest.mark.parametrize("case", [*TILES, *SUBTILES, *LARGE], ids=str)
 def test_copied_bytes_are_at_the_places_of_the_layout(case):
-    compiled = case.compiled(emit="nvvm")
+    compiled = case.compile(emit="nvvm")
     case.check(run_on_cpu(compiled, "fill", case.inputs(), ["D"], (1,))["D"])
 
 
@@ -65,7 +65,7 @@ PRODUCTS = [
 @pytest.mark.parametrize("case", PRODUCTS, ids=str)
 def test_product_of_m_and_n_major_data_is_exact(case):
     compiled = mlir_smem.compile(case.text, emit="nvvm")
-    case.check(run_on_cpu(compiled, "product", case.given(), ["D"], (1,))["D"], case.inputs())
+    case.check(run_on_cpu(compiled, "product", case.arguments(), ["D"], (1,))["D"], case.inputs())
 
 
 @for_each("case", [p for p in PRODUCTS if p.a_swizzle != "auto"])

@@ -13,5 +13,5 @@ WHOLE = [
 
 @pytest.mark.parametrize("case", [*WHOLE, *PARTS], ids=str)
 def test_copied_bytes_are_at_the_places_of_the_layout(case):
-    compiled = case.compiled(emit="nvvm")
+    compiled = case.compile(emit="nvvm")
     case.check(run_on_cpu(compiled, "between", case.inputs(), ["D"], (1,))["D"])

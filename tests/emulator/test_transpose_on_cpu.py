@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from emulated import faults_of, run_text
-from transposed import EXTENTS, given, text_of
+from transposed import EXTENTS, random_matrix, text_of
 
 import mlir_smem
 from mlir_smem.dialect import new_context
@@ -35,7 +35,7 @@ def options(kernel, grid):
 @pytest.mark.parametrize("element", ["i8", "f32"])
 def test_transpose_is_exact(element, extents, grid):
     kernel = compile_transpose(element)
-    x = given(element, *extents)
+    x = random_matrix(element, *extents)
     y = np.zeros_like(x, order="C")
     run_text(kernel.bytecode, "transpose", (x, y), **options(kernel, grid))
     assert (x == y).all()
@@ -52,7 +52,7 @@ def test_transpose_is_exact(element, extents, grid):
 )
 def test_other_configurations_are_exact(element, config):
     kernel = compile_transpose(element, config)
-    x = given(element, 272, 208)
+    x = random_matrix(element, 272, 208)
     y = np.zeros_like(x, order="C")
     run_text(kernel.bytecode, "transpose", (x, y), **options(kernel, 2))
     assert (x == y).all()
@@ -93,7 +93,7 @@ FAULTS = {
 def test_damage_is_found(name):
     edit, kinds = FAULTS[name]
     kernel = compile_transpose("i8", SMALL)
-    x = given("i8", 256, 128)
+    x = random_matrix("i8", 256, 128)
     text = without_line(kernel.located, *edit)
     arrays = (x, np.zeros_like(x, order="C"))
     faults = faults_of(text, "transpose", arrays, **options(kernel, 1))

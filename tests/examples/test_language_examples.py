@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 _ATTENTION = (sl.f16, sl.f16, sl.f16, sl.f32, sl.f32, sl.f32)
 
 
-def renumbered(ptx: str) -> list[str]:
+def renumber_registers(ptx: str) -> list[str]:
     """The instructions of PTX; registers of a kind are numbered in the order in which they appear."""
     numbers: dict[str, str] = {}
 
@@ -89,9 +89,9 @@ def test_block_scaled_formats(name, constants):
         values = form.values(rows, columns, k_blocks * form.k)
         inputs = form.inputs(values)
         c = np.zeros((rows, columns), ml_dtypes.bfloat16)
-        operands = [inputs[each] for each in ("A", "B", "SA", "SB")]
+        operands = [inputs[operand] for operand in ("A", "B", "SA", "SB")]
         nvfp4(*operands, float(values["Alpha"][0]), c, on="cpu", arch="sm_100a", **constants)
-        assert np.array_equal(c, form.expected(values))
+        assert np.array_equal(c, form.expected_c(values))
 
 
 @pytest.mark.parametrize("kernel, types", [(attention, _ATTENTION), (gemm, (sl.bf16,) * 3)])
@@ -123,5 +123,5 @@ def test_the_gemm_is_that_of_the_generator():
     """The generator's kernel waits for the kernel before it; the example has no dependent launch."""
     by_hand = text(Problem(a="bf16", b="bf16", c="bf16", a_major="k", b_major="n"), Config())
     by_hand = re.sub(r"\n *nvvm\.griddepcontrol[^\n]*", "", by_hand)
-    expected = renumbered(mlir_smem.compile(by_hand).ptx)
-    assert renumbered(gemm.ptx(sl.bf16, sl.bf16, sl.bf16)) == expected
+    expected = renumber_registers(mlir_smem.compile(by_hand).ptx)
+    assert renumber_registers(gemm.ptx(sl.bf16, sl.bf16, sl.bf16)) == expected

@@ -5,8 +5,8 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
-from attention_programs import CAUSAL, SELECT, attention, changed, window
-from contractions import lowered
+from attention_programs import CAUSAL, SELECT, attention, substitute, window
+from contractions import lower
 
 from mlir_smem.bindings import passmanager
 from mlir_smem.bindings.diagnostics import remark_handler
@@ -22,7 +22,7 @@ BECOMES = {
     "f16": (attention(d=128, element="f16"), "attention of f16, 1x6x64x128, "),
     "causal": (attention(mask=CAUSAL), "1x6x64x64, 0 keys behind, "),
     "less than the next place": (
-        changed(
+        substitute(
             attention(mask=CAUSAL),
             ("sge, %row, %key", "slt, %key, %next"),
             (
@@ -33,7 +33,7 @@ BECOMES = {
         "0 keys behind, ",
     ),
     "the other way round": (
-        changed(attention(mask=CAUSAL), ("sge, %row", "ult, %row"), ("%x, %none", "%none, %x")),
+        substitute(attention(mask=CAUSAL), ("sge, %row", "ult, %row"), ("%x, %none", "%none, %x")),
         "0 keys behind, ",
     ),
     "a window": (attention(mask=window(16, 8)), "16 keys before, 8 keys behind, "),
@@ -42,7 +42,7 @@ BECOMES = {
         "1x6x64x64, 32 keys before, 8 keys behind, ",
     ),
     "an added mask": (
-        changed(
+        substitute(
             attention(mask=CAUSAL),
             (
                 SELECT,
@@ -52,7 +52,7 @@ BECOMES = {
         "0 keys behind, ",
     ),
     "about the smallest number": (
-        changed(
+        substitute(
             attention(mask=CAUSAL),
             ("%x, %none", "%x, %small"),
             ("%scale =", "%small = arith.constant -2.38197633E+38 : f32\n%scale ="),
@@ -60,11 +60,11 @@ BECOMES = {
         "0 keys behind, ",
     ),
     "divided by a number": (
-        changed(attention(scale=8), ("%x = arith.mulf", "%x = arith.divf")),
+        substitute(attention(scale=8), ("%x = arith.mulf", "%x = arith.divf")),
         "attention of bf16",
     ),
     "a multiple of the difference": (
-        changed(
+        substitute(
             attention(scale=1),
             ("%y = math.exp %x", "%y = math.exp %z"),
             ("%y = math", "%z = arith.mulf %x, %eighth : f32\n%y = math"),
@@ -73,7 +73,7 @@ BECOMES = {
         "attention of bf16",
     ),
     "divided behind the product": (
-        changed(
+        substitute(
             attention(),
             ("%x = arith.divf %i, %j : f32\n    %y = arith.truncf %x", "%y = arith.truncf %i"),
             (
@@ -94,7 +94,7 @@ BECOMES = {
 @pytest.mark.parametrize("name", BECOMES)
 def test_what_becomes_attention(name):
     text, remark = BECOMES[name]
-    after, remarks = lowered(text, explain=True)
+    after, remarks = lower(text, explain=True)
     assert (after.count("gpu.launch_func"), after.count("linalg.")) == (1, 0)
     (message,) = remarks
     assert message.startswith("becomes the kernel f_attention_0: ")
@@ -105,7 +105,7 @@ def test_what_becomes_attention(name):
 
 def test_queries_that_a_kernel_makes():
     """The kernel of a product stores what is computed behind it, not the product."""
-    text = changed(
+    text = substitute(
         attention(scale=0.25),
         ("%v: !v)", "%v: !v, %by: tensor<64x64xbf16>)"),
         ("#qk =", "#dw = affine_map<(b, h, m, n, d) -> (d, n)>\n#qk ="),
@@ -132,7 +132,7 @@ def test_queries_that_a_kernel_makes():
   %scores =""",
         ),
     )
-    after, remarks = lowered(text, explain=True)
+    after, remarks = lower(text, explain=True)
     assert (after.count("gpu.launch_func"), after.count("linalg.")) == (2, 0)
     assert "an epilogue" in remarks[0]
     # 0.25 * log2(e): the product's kernel has multiplied by 0.5.
@@ -151,7 +151,7 @@ def test_attention_of_attention():
     : tensor<6x64x64xbf16> into !q
 """
     text = text[:end] + moves + second + text[end:].replace("%o", "%o_2")
-    after, remarks = lowered(text, explain=True)
+    after, remarks = lower(text, explain=True)
     assert (after.count("gpu.launch_func"), after.count("linalg.")) == (2, 0)
     assert after.count("tensor.collapse_shape") == 0
     assert len(remarks) == 2
@@ -234,7 +234,7 @@ def test_torch_mlirs_op():
 
 OP_STAYS = {
     "an arbitrary mask": (
-        changed(OP, ("arith.select %sees, %zero, %none", "arith.select %sees, %zero, %s")),
+        substitute(OP, ("arith.select %sees, %zero, %none", "arith.select %sees, %zero, %s")),
         "masks scores by something else than a comparison of the places of a query and a key",
     ),
     "f32": (
@@ -256,7 +256,7 @@ def test_where_torch_mlirs_op_stays(name):
 
 
 def test_torch_mlirs_op_with_truth_values_as_its_mask():
-    text = changed(
+    text = substitute(
         OP,
         (
             "%y = arith.select %sees, %zero, %none : bf16\n    linalg.yield %y : bf16",

@@ -1,7 +1,7 @@
 """`linalg-to-smem`: what the sums of a product begin with, and what is no fill and no broadcast."""
 
 import pytest
-from contractions import generic, lowered
+from contractions import generic, lower
 
 PARALLEL = '["parallel", "parallel"]'
 #: Ops whose result C begins with, which are neither fills with zeros nor tensors that are moved.
@@ -33,7 +33,7 @@ def with_initial_sums(op, value="%p"):
 
 @pytest.mark.parametrize("name", BEGINS)
 def test_what_sums_begin_with(name):
-    after, (remark,) = lowered(with_initial_sums(BEGINS[name]))
+    after, (remark,) = lower(with_initial_sums(BEGINS[name]))
     assert remark == "'linalg.generic' stays as it is: it is no contraction"
     # The op that makes it is there, and the kernel reads its result.
     assert after.count("linalg.generic") == after.count("gpu.launch_func") == 1
@@ -45,7 +45,7 @@ def test_a_body_that_yields_another_value_moves_nothing():
        iterator_types = ["parallel", "parallel"]}
       ins(%c : tensor<64x64xf32>) outs(%c : tensor<64x64xf32>)"""
     for value, remains in (("%p", 0), ("%s", 1), ("%o", 1)):
-        after, _ = lowered(with_initial_sums(transposed, value))
+        after, _ = lower(with_initial_sums(transposed, value))
         # What is moved is read by the kernel as it is; other ops stay.
         reads_result = "bufferization.to_buffer %0 " in after
         assert (reads_result, after.count("gpu.launch_func")) == (bool(remains), 1)
@@ -66,5 +66,5 @@ def test_a_fill_of_two_tensors():
     text = text.replace("  %begin:2", "  %zero = arith.constant 0.0 : f32\n  %begin:2").replace(
         "outs(%begin ", "outs(%begin#1 "
     )
-    after, _ = lowered(text)
+    after, _ = lower(text)
     assert after.count("linalg.generic") == after.count("gpu.launch_func") == 1

@@ -3,15 +3,15 @@
 import re
 
 import pytest
-from attention_programs import CAUSAL, attention, changed, window
-from contractions import lowered
+from attention_programs import CAUSAL, attention, substitute, window
+from contractions import lower
 
 ARBITRARY = "masks scores by something else than a comparison of the places of a query and a key"
 
 #: Programs, and why they are not attention.
 NOT_ATTENTION = {
     "another use of the scores": (
-        changed(
+        substitute(
             attention(),
             ("-> !o {", "-> (!o, !s) {"),
             ("return %o : !o", "return %o, %scores : !o, !s"),
@@ -19,7 +19,7 @@ NOT_ATTENTION = {
         "has scores or weights that 'func.return' uses, too",
     ),
     "another use of the weights": (
-        changed(
+        substitute(
             attention(),
             ("-> !o {", "-> (!o, !p) {"),
             ("return %o : !o", "return %o, %weights : !o, !p"),
@@ -31,7 +31,7 @@ NOT_ATTENTION = {
         "multiplies scores by -0.125; the kernel takes a positive number",
     ),
     "a scale that is no constant": (
-        changed(
+        substitute(
             attention(),
             ("%v: !v)", "%v: !v, %scale: f32)"),
             ("%scale = arith.constant 1.250000e-01 : f32\n", "\n"),
@@ -43,7 +43,7 @@ NOT_ATTENTION = {
         "computes 'math.tanh' of scores by something else than a number",
     ),
     "sums over another axis": (
-        changed(
+        substitute(
             attention(),
             (
                 "[#all, #row], iterator_types = #last}\n    ins(%exp",
@@ -55,46 +55,46 @@ NOT_ATTENTION = {
         "has weights that are divided by something else than the sum over their keys",
     ),
     "sums of something else": (
-        changed(
+        substitute(
             attention(),
             ("%y = arith.addf %i, %t", "%ii = arith.mulf %i, %i : f32\n%y = arith.addf %ii, %t"),
         ),
         "has weights that are divided by something else than the sum over their keys",
     ),
     "sums that do not begin with 0": (
-        changed(
+        substitute(
             attention(), ("%nothing = linalg.fill ins(%zero", "%nothing = linalg.fill ins(%scale")
         ),
         "has weights that are divided by something else than the sum over their keys",
     ),
     "weights that are not divided": (
-        changed(
+        substitute(
             attention(),
             ("%x = arith.divf %i, %j : f32\n    %y = arith.truncf %x", "%y = arith.truncf %i"),
         ),
         "has exponentials as weights that no sum divides",
     ),
     "multiplied weights": (
-        changed(
+        substitute(
             attention(),
             ("%x = arith.divf %i, %j", "%d = arith.mulf %i, %scale : f32\n%x = arith.divf %d, %j"),
         ),
         "has weights that are multiplied by something else",
     ),
     "no maximum": (
-        changed(attention(), ("math.exp %x", "math.exp %i")),
+        substitute(attention(), ("math.exp %x", "math.exp %i")),
         "exponentiates scores from which no maximum is subtracted",
     ),
     "a minimum": (
-        changed(attention(), ("arith.maximumf", "arith.minimumf")),
+        substitute(attention(), ("arith.maximumf", "arith.minimumf")),
         "exponentiates scores from which another number than their maximum is subtracted",
     ),
     "a maximum of other scores": (
-        changed(attention(), ("ins(%seen : !s)", "ins(%scores : !s)")),
+        substitute(attention(), ("ins(%seen : !s)", "ins(%scores : !s)")),
         "exponentiates scores from which another number than their maximum is subtracted",
     ),
     "an arbitrary mask": (
-        changed(
+        substitute(
             attention(mask="%y = arith.addf %x, %j : f32"),
             ("%v: !v)", "%v: !v, %mask: !s)"),
             (
@@ -113,7 +113,7 @@ NOT_ATTENTION = {
         ARBITRARY,
     ),
     "twice the place": (
-        changed(
+        substitute(
             attention(mask=CAUSAL),
             ("sge, %row", "sge, %more"),
             ("%sees =", "%more = arith.addi %row, %row : index\n%sees ="),
@@ -121,7 +121,7 @@ NOT_ATTENTION = {
         ARBITRARY,
     ),
     "places in bits that may not hold them": (
-        changed(
+        substitute(
             attention(mask=CAUSAL),
             ("sge, %row, %key : index", "sge, %r, %c : i8"),
             (
@@ -133,7 +133,7 @@ NOT_ATTENTION = {
         ARBITRARY,
     ),
     "a mask that is not -inf": (
-        changed(
+        substitute(
             attention(mask=CAUSAL),
             ("%x, %none", "%x, %few"),
             ("%scale =", "%few = arith.constant -1.0e9 : f32\n%scale ="),
@@ -149,7 +149,7 @@ NOT_ATTENTION = {
         "has queries that see no key, whose result is not 0",
     ),
     "no key": (
-        changed(
+        substitute(
             attention(mask=CAUSAL), ("arith.cmpi sge, %row, %key : index", "arith.constant false")
         ),
         "masks all scores",
@@ -163,7 +163,7 @@ NOT_ATTENTION = {
         "has a head dimension of 64, and values of 128; the kernel has one",
     ),
     "multiplied values": (
-        changed(
+        substitute(
             attention(),
             (
                 "%a = arith.extf %w : bf16 to f32",
@@ -173,7 +173,7 @@ NOT_ATTENTION = {
         "multiplies weights by something else than values",
     ),
     "keys along the contiguous dimension": (
-        changed(
+        substitute(
             attention(),
             (
                 "#kn = affine_map<(b, h, m, n, d) -> (b, h, n, d)>",
@@ -183,7 +183,7 @@ NOT_ATTENTION = {
         "has k with 64 elements between neighbours along the head dimension; TMA takes a contiguous one",
     ),
     "a configuration of a product": (
-        changed(
+        substitute(
             attention(),
             ("{indexing_maps = [#qk", "{smem.config = {stages = 2 : i64}, indexing_maps = [#qk"),
         ),
@@ -194,7 +194,7 @@ NOT_ATTENTION = {
         "has dynamic extents; the kernel is launched with known ones",
     ),
     "a result of f32": (
-        changed(
+        substitute(
             attention(),
             ("!o = tensor<2x3x64x64xbf16>", "!o = tensor<2x3x64x64xf32>"),
             (
@@ -211,7 +211,7 @@ NOT_ATTENTION = {
 @pytest.mark.parametrize("name", NOT_ATTENTION)
 def test_what_is_not_attention(name):
     text, reason = NOT_ATTENTION[name]
-    after, remarks = lowered(text)
+    after, remarks = lower(text)
     assert "@attention" not in after
     about_attention = [remark for remark in remarks if "attention" in remark]
     assert len(about_attention) == 1, remarks
@@ -227,8 +227,8 @@ def test_operands_of_f32():
     text = attention(element="f32")
     for cast in ("extf", "truncf"):
         text = re.sub(rf"arith.{cast} (%\w) : f32 to f32", r"arith.mulf \1, %one : f32", text)
-    text = changed(text, ("%scale = ", "%one = arith.constant 1.0 : f32\n%scale = "))
-    after, remarks = lowered(text)
+    text = substitute(text, ("%scale = ", "%one = arith.constant 1.0 : f32\n%scale = "))
+    after, remarks = lower(text)
     assert "gpu." not in after
     assert any(
         "has queries and keys of f32; the kernel takes bf16 or f16" in remark for remark in remarks
@@ -236,7 +236,7 @@ def test_operands_of_f32():
 
 
 def test_narrow_sums():
-    after, remarks = lowered(attention(), narrow_sums="refuse")
+    after, remarks = lower(attention(), narrow_sums="refuse")
     assert (after.count("gpu.launch_func"), "@attention" in after) == (2, False)
     (remark,) = (message for message in remarks if "attention" in message)
     assert (
@@ -247,10 +247,10 @@ def test_narrow_sums():
 
 def test_products_of_other_exponentials():
     """The exponential of no product needs no remark."""
-    text = changed(
+    text = substitute(
         attention(),
         ("%v: !v)", "%v: !v, %other: !s)"),
         ("ins(%seen", "ins(%other"),
     )
-    _, remarks = lowered(text)
+    _, remarks = lower(text)
     assert not any("attention" in remark for remark in remarks)

@@ -1,7 +1,7 @@
 """`linalg-to-smem`: what becomes a kernel, and why other ops stay."""
 
 import pytest
-from contractions import BODY, MM, NARROW, floats, generic, ints, lowered, tensors
+from contractions import BODY, MM, NARROW, floats, generic, ints, lower, tensors
 
 from mlir_smem.bindings import ir
 from mlir_smem.bindings.parsing import parse_module
@@ -154,7 +154,7 @@ STAYS = {
 @pytest.mark.parametrize("name", STAYS)
 def test_what_stays(name):
     text, reason = STAYS[name]
-    after, remarks = lowered(text)
+    after, remarks = lower(text)
     assert "gpu." not in after
     (remark,) = remarks
     assert remark.startswith("'linalg.generic' stays as it is: it ")
@@ -268,7 +268,7 @@ NOT_FUSED = {
 @pytest.mark.parametrize("name", NOT_FUSED)
 def test_what_no_epilogue_is(name):
     text, reason = NOT_FUSED[name]
-    after, remarks = lowered(text)
+    after, remarks = lower(text)
     # The product has a kernel all the same.
     assert after.count("gpu.launch_func") == 1
     assert any(reason in remark for remark in remarks), remarks
@@ -276,25 +276,25 @@ def test_what_no_epilogue_is(name):
 
 def test_options():
     product = generic(body=NARROW, types=tensors(*[(64, 64)] * 3, result="bf16"))
-    assert "gpu.launch_func" in lowered(product)[0]
-    _, remarks = lowered(product, narrow_sums="refuse")
+    assert "gpu.launch_func" in lower(product)[0]
+    _, remarks = lower(product, narrow_sums="refuse")
     assert "sums in bf16, but tensor cores sum in f32; narrow-sums=f32 allows it" in remarks[0]
     saturating, _ = NOT_FUSED["saturation"]
-    assert lowered(saturating, math="approx")[1] == []
+    assert lower(saturating, math="approx")[1] == []
     f32, _ = STAYS["f32"]
-    assert "gpu.launch_func" in lowered(f32, f32="tf32")[0]
+    assert "gpu.launch_func" in lower(f32, f32="tf32")[0]
     dynamic = generic(types=tensors("??", "??", "??"))
-    after, _ = lowered(dynamic)
+    after, _ = lower(dynamic)
     assert after.count("scf.if") == 1 and after.count("linalg.generic") == 1
-    after, remarks = lowered(dynamic, unaligned="refuse")
+    after, remarks = lower(dynamic, unaligned="refuse")
     assert "gpu." not in after
     assert "it is not known whether its neighbours along" in remarks[0]
     assert "unaligned=version makes two versions" in remarks[0]
-    _, remarks = lowered(generic(), explain=True)
+    _, remarks = lower(generic(), explain=True)
     assert remarks[0].startswith(
         "becomes the kernel f_gemm_0: bf16 x bf16 -> f32, A k-major, B n-major"
     )
-    assert "gpu." in lowered(generic(), only="f")[0]
+    assert "gpu." in lower(generic(), only="f")[0]
 
 
 @pytest.mark.parametrize(
@@ -315,14 +315,14 @@ def test_options_that_it_does_not_take(options, message):
 
 def test_a_function_that_is_not_there(capfd):
     with pytest.raises(Exception, match="Failure while executing pass pipeline") as caught:
-        lowered(generic(), only="f+g")
+        lower(generic(), only="f+g")
     assert "has no function 'g', which the option only names; it has f" in str(caught.value)
 
 
 def test_equal_products_share_a_kernel():
     product = generic()
     both = product + product.replace("@f", "@g")
-    after, _ = lowered(both)
+    after, _ = lower(both)
     assert (after.count("gpu.module"), after.count("gpu.launch_func")) == (1, 2)
 
 
@@ -349,7 +349,7 @@ def test_the_second_of_two_products_that_an_op_reads_stores_its_sums():
         "%t = arith.addf %p, %q : f32\nlinalg.yield %t : f32\n} -> tensor<64x64xf32>\n"
         "return %s : tensor<64x64xf32>\n}"
     )
-    after, remarks = lowered(text, explain=True)
+    after, remarks = lower(text, explain=True)
     assert after.count("gpu.launch_func") == 2 and "linalg." not in after
     assert ["an epilogue" in remark for remark in remarks] == [True, True], remarks
 
@@ -359,7 +359,7 @@ def test_a_named_op_is_to_be_prepared():
       linalg.matmul ins(%a, %a : memref<64x64xbf16>, memref<64x64xbf16>) outs(%c : memref<64x64xf32>)
       return
     }"""
-    _, (remark,) = lowered(text)
+    _, (remark,) = lower(text)
     assert remark == (
         "'linalg.matmul' stays as it is: it is no linalg.generic; linalg-to-smem-prepare makes one of it"
     )

@@ -1,7 +1,7 @@
 """`smem.config`: the configuration of a contraction's kernel."""
 
 import pytest
-from contractions import generic, lowered
+from contractions import generic, lower
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from contractions import generic, lowered
 )
 def test_a_configuration_that_does_not_fit(config, reason):
     text = generic().replace('"reduction"]}', f'"reduction"], smem.config = {config}}}')
-    after, remarks = lowered(text)
+    after, remarks = lower(text)
     assert "gpu." not in after
     assert reason in remarks[0]
 
@@ -29,5 +29,5 @@ def test_a_configuration_that_does_not_fit(config, reason):
 def test_a_configuration():
     config = "{tile = [64, 32, 64], stages = 3, consumers = 1, store_columns = 32}"
     text = generic().replace('"reduction"]}', f'"reduction"], smem.config = {config}}}')
-    _, remarks = lowered(text, explain=True)
+    _, remarks = lower(text, explain=True)
     assert "tiles 64x32x64 in 3 stages" in remarks[0]

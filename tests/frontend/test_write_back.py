@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 from linalg_programs import as_tuple
-from writing_programs import BF16, COMMITTED, REFERENCES, NumpyArrays, decoded, export
+from writing_programs import BF16, COMMITTED, REFERENCES, NumpyArrays, decode_signature, export
 
 from mlir_smem.bindings import PACKAGE
 from mlir_smem.bindings.parsing import parse_module
@@ -49,7 +49,7 @@ def memory(results, arguments, state):
 
 @pytest.mark.parametrize("name", REFERENCES)
 def test_calls_write_and_return_what_the_function_does(name):
-    signature = decoded(json.loads((COMMITTED / f"{name}.json").read_text()))
+    signature = decode_signature(json.loads((COMMITTED / f"{name}.json").read_text()))
     with new_context():
         program = parse_module((COMMITTED / f"{name}.mlir").read_text())
         lower_linalg(program)

@@ -24,7 +24,7 @@ scf.for %i = %c0 to %n step %c1 {
 """
 
 
-def changed(new):
+def line_changes(new):
     """Return the removed and the added lines."""
     before, after = TEXT.splitlines(), new.splitlines()
     removed = [line.strip() for line in before if line not in after]
@@ -32,14 +32,14 @@ def changed(new):
 
 
 def test_each_synchronisation_is_removed_once():
-    found = omissions(TEXT)
-    assert list(found) == ["consumer_wait 1", "fence 1", "gpu.barrier 1", "wait 1"]
-    assert changed(found["fence 1"]) == (['"smem.fence"() : () -> ()'], [])
-    assert changed(found["gpu.barrier 1"]) == (["gpu.barrier"], [])
+    edited = omissions(TEXT)
+    assert list(edited) == ["consumer_wait 1", "fence 1", "gpu.barrier 1", "wait 1"]
+    assert line_changes(edited["fence 1"]) == (['"smem.fence"() : () -> ()'], [])
+    assert line_changes(edited["gpu.barrier 1"]) == (["gpu.barrier"], [])
 
 
 def test_a_wait_that_returns_a_stage_is_replaced_by_its_computation():
-    removed, new = changed(omissions(TEXT)["consumer_wait 1"])
+    removed, new = line_changes(omissions(TEXT)["consumer_wait 1"])
     assert removed == ['%slot = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index']
     assert new == [
         "%count_of_slot = arith.constant 3 : index",
@@ -48,20 +48,20 @@ def test_a_wait_that_returns_a_stage_is_replaced_by_its_computation():
 
 
 def test_a_wait_for_mma_leaves_one_more_pending():
-    _, new = changed(omissions(TEXT)["wait 1"])
+    _, new = line_changes(omissions(TEXT)["wait 1"])
     assert new == ['%on = "smem.wait"(%d) {pending = 1 : i32} : (!running) -> !running']
 
 
 def test_ops_are_duplicated():
-    found = duplications(TEXT)
-    assert list(found) == ["copy 1 twice", "fence 1 twice", "gpu.barrier 1 twice"]
-    assert found["copy 1 twice"].count('"smem.copy"') == 2
+    edited = duplications(TEXT)
+    assert list(edited) == ["copy 1 twice", "fence 1 twice", "gpu.barrier 1 twice"]
+    assert edited["copy 1 twice"].count('"smem.copy"') == 2
 
 
 def test_ops_are_moved_later():
-    found = moves(TEXT)
-    assert list(found) == ["copy 1 later", "fence 1 later", "gpu.barrier 1 later"]
-    lines = found["copy 1 later"].splitlines()
+    edited = moves(TEXT)
+    assert list(edited) == ["copy 1 later", "fence 1 later", "gpu.barrier 1 later"]
+    lines = edited["copy 1 later"].splitlines()
     assert [line.split('"')[1] for line in lines[3:5]] == ["smem.fence", "smem.copy"]
 
 
@@ -90,9 +90,9 @@ def test_a_pipeline_is_right(seed):
         p for p in iter(lambda: PipelineCase.draw(RandomChoices(random)), None) if p.fits
     )
     kernel = pipeline.kernel()
-    found = check_and_lower(kernel)
-    assert found.check.evaluation != "wrong", found.check.messages
-    assert emulate_kernel(found.compiled, kernel) == ""
+    lowering = check_and_lower(kernel)
+    assert lowering.check.evaluation != "wrong", lowering.check.messages
+    assert emulate_kernel(lowering.compiled, kernel) == ""
 
 
 @pytest.mark.parametrize("edit", ["without", "doubled", "moved"])

@@ -20,8 +20,8 @@ needs_record = pytest.mark.skipif(not RECORD.exists(), reason="the record has no
 
 def test_every_stratum_is_drawn_once_in_a_block():
     drawn = [program(index) for index in range(len(STRATA))]
-    assert sorted((each.generator, each.edit) for each in drawn) == sorted(STRATA)
-    assert len({each.digest for each in drawn}) == len(STRATA)
+    assert sorted((case.generator, case.edit) for case in drawn) == sorted(STRATA)
+    assert len({case.digest for case in drawn}) == len(STRATA)
 
 
 @needs_record
@@ -108,8 +108,8 @@ def test_other_ops_that_the_emulator_finds_wrong_are_unsound(capsys):
 
 
 def test_what_is_inserted_runs_on_the_emulator_where_it_differs():
-    rows = ((each, verdicts.row(each, schedules=0)) for each in map(program, range(60)))
-    drawn, before = next((each, row) for each, row in rows if row.inserted == "p")
+    rows = ((case, verdicts.row(case, schedules=0)) for case in map(program, range(60)))
+    drawn, before = next((case, row) for case, row in rows if row.inserted == "p")
     assert not before.inserted_runs
     assert verdicts.row(drawn, 0, before) == before
     fewer = replace(before, count=before.count + 1)

@@ -40,16 +40,18 @@ def statements_of(body):
 def without(text, line, which):
     """A text without one of the lines that contain something."""
     lines = text.splitlines()
-    found = [at for at, each in enumerate(lines) if line in each]
-    return "\n".join(each for at, each in enumerate(lines) if at != found[which])
+    matches = [number for number, text_line in enumerate(lines) if line in text_line]
+    return "\n".join(
+        text_line for number, text_line in enumerate(lines) if number != matches[which]
+    )
 
 
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_everything_after_every_op_computes_what_the_interpreter_does(seed):
     kernels = kernels_of(program_of(seed), ordered=True)
-    found = check_and_lower(kernels[0])
-    assert found.check.evaluation != "wrong"
-    assert [emulate_kernel(found.compiled, kernel) for kernel in kernels] == ["", ""]
+    lowering = check_and_lower(kernels[0])
+    assert lowering.check.evaluation != "wrong"
+    assert [emulate_kernel(lowering.compiled, kernel) for kernel in kernels] == ["", ""]
 
 
 @pytest.mark.parametrize("seed", range(0, 40, 5))
@@ -68,7 +70,11 @@ def test_programs_have_no_synchronization_unless_it_is_given():
 
 
 def test_each_kind_of_statement_is_drawn():
-    kinds = {type(each).__name__ for n in range(200) for each in statements_of(program_of(n).body)}
+    kinds = {
+        type(statement).__name__
+        for n in range(200)
+        for statement in statements_of(program_of(n).body)
+    }
     assert kinds == {
         *("Copy", "Mma", "Load", "LoadGlobal", "Fill", "Map", "Convert", "Store", "Output"),
         *("BulkStore", "WriteMemory", "ReadMemory", "OrderingOp", "For", "If"),
@@ -81,13 +87,13 @@ def test_choices_make_the_same_program_again():
 
 
 def test_branches_have_results():
-    found = [
-        each
+    branches = [
+        statement
         for seed in range(200)
-        for each in statements_of(program_of(seed).body)
-        if isinstance(each, If) and each.results
+        for statement in statements_of(program_of(seed).body)
+        if isinstance(statement, If) and statement.results
     ]
-    assert found
+    assert branches
 
 
 @pytest.mark.parametrize(
@@ -95,10 +101,10 @@ def test_branches_have_results():
 )
 def test_the_emulator_objects_to_a_program_without_what_it_needs(line):
     kernel = kernels_of(draw(ReadChoices(_MATMUL)))[0]
-    made = synchronize(kernel.text)[1]
+    synchronized = synchronize(kernel.text)[1]
     seen = [
         emulate_kernel(check_and_lower(replace(kernel, text=text)).compiled, kernel)
-        for text in (made, without(made, line, -1))
+        for text in (synchronized, without(synchronized, line, -1))
     ]
     assert seen[0] == ""
     assert seen[1]
@@ -110,20 +116,22 @@ def test_synchronization_that_is_not_needed_survives():
 
 
 def test_inserted_synchronization_does_not_survive():
-    found = outcome(f"ordered = True\n{_MATMUL}", Random(0))
-    assert found.kind == "inserted"
-    assert found.mutants["the checker"] > 5
-    assert not found.survivors
+    inserted = outcome(f"ordered = True\n{_MATMUL}", Random(0))
+    assert inserted.kind == "inserted"
+    assert inserted.mutants["the checker"] > 5
+    assert not inserted.survivors
 
 
 @pytest.mark.parametrize("missing", ["gpu.barrier", "smem.wait"])
 def test_a_pass_that_inserts_too_little_is_found(missing, monkeypatch):
     def insert(function):
-        made = insert_sync.insert(function)
-        left_out = [each for each in made if each.op.name == missing and not each.makes_readable]
-        for each in left_out:
-            each.erase()
-        return [each for each in made if each not in left_out]
+        inserted = insert_sync.insert(function)
+        left_out = [
+            need for need in inserted if need.op.name == missing and not need.makes_readable
+        ]
+        for need in left_out:
+            need.erase()
+        return [need for need in inserted if need not in left_out]
 
     monkeypatch.setattr("fuzz.sync.insert", insert)
     with pytest.raises(Wrong, match=r"not proven|inserts twice"):

@@ -10,7 +10,7 @@ from mlir_smem.runtime import run_on_gpu
 @pytest.mark.parametrize("ctas", [2, 4, 8])
 def test_each_cta_adds_its_columns_of_all_parts_in_their_order(ctas):
     inputs = cluster_kernels.parts(ctas)
-    compiled = cluster_kernels.summed(ctas).compile(*inputs.values())
+    compiled = cluster_kernels.cluster_sum(ctas).compile(*inputs.values())
     expected = cluster_kernels.expected_sum(inputs["A"]).tobytes()
     for _ in range(20):
         outputs = run_on_gpu(compiled, None, inputs, ["C"], grid=(ctas,))

@@ -13,4 +13,4 @@ WHOLE = whole_tiles(
 
 @pytest.mark.parametrize("case", [*WHOLE, *PARTS], ids=str)
 def test_every_byte_is_where_the_layout_has_it(case):
-    case.check(run_on_gpu(case.compiled(), "between", case.inputs(), ["D"], (1,))["D"])
+    case.check(run_on_gpu(case.compile(), "between", case.inputs(), ["D"], (1,))["D"])

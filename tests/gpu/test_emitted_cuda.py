@@ -26,8 +26,10 @@ def run_case(case):
     error, *_ = driver.cuKernelSetAttribute(attribute, size, kernel.handle, device.device_id)
     assert error == driver.CUresult.CUDA_SUCCESS, f"{size} bytes of shared memory: {error}"
     # Elements that the kernel does not write differ from any result.
-    blank = np.full_like(case.expected(), -(2**20) - 1)
-    buffers = [Buffer(device, np.ascontiguousarray(array)) for array in (*case.moved(), blank)]
+    blank = np.full_like(case.expected_product(), -(2**20) - 1)
+    buffers = [
+        Buffer(device, np.ascontiguousarray(array)) for array in (*case.packed_inputs(), blank)
+    ]
     device.sync()
     stream = device.create_stream()
     config = LaunchConfig(grid=1, block=128, shmem_size=size)
@@ -38,4 +40,4 @@ def run_case(case):
 
 @pytest.mark.parametrize("case", emitted_cases(), ids=str)
 def test_the_product_is_exact(case):
-    np.testing.assert_array_equal(run_case(case), case.expected())
+    np.testing.assert_array_equal(run_case(case), case.expected_product())

@@ -2,7 +2,7 @@
 instead."""
 
 import pytest
-from float_parts import PARTS, expected, kernel, operands
+from float_parts import PARTS, expected_parts, kernel, operands
 
 import mlir_smem
 from mlir_smem.runtime import run_on_gpu
@@ -12,4 +12,4 @@ from mlir_smem.runtime import run_on_gpu
 def test_the_bits_of_floats_are_stored_in_parts(element, part):
     compiled = mlir_smem.compile(kernel(element, part))
     measured = run_on_gpu(compiled, "k", {"X": operands(element)}, ["Y"], (1,))["Y"]
-    assert (measured == expected(element, part)).all()
+    assert (measured == expected_parts(element, part)).all()

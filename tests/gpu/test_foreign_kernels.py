@@ -17,4 +17,4 @@ def test_results_are_exact_on_the_chip(name, size):
     inputs, c = host.inputs(*size), host.names[-1]
     compiled = mlir_smem.compile(host.text())
     measured = run_on_gpu(compiled, host.entry, inputs, [c], host.blocks(*size[:2]))[c]
-    assert np.array_equal(measured, host.expected(inputs))
+    assert np.array_equal(measured, host.expected_c(inputs))

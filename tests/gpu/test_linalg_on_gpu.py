@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from exported_programs import COMMITTED
-from linalg_programs import DYNAMIC, PROGRAMS, as_tuple, check, compile_program, parsed
+from linalg_programs import DYNAMIC, PROGRAMS, as_tuple, check, compile_program, parse_program
 
 from mlir_smem.dialect import new_context
 from mlir_smem.frontend import Executable
@@ -32,7 +32,7 @@ def test_a_program_as_on_the_emulator(name):
     emulated, _, arguments, _ = compile_program(text, lower_linalg, DYNAMIC[name])
     expected = as_tuple(emulated(*arguments))
     with new_context():
-        program = parsed(text)
+        program = parse_program(text)
         lower_linalg(program)
         executable = Executable(program, mixed=True)
     outputs = as_tuple(executable(*map(on_gpu, arguments)))

@@ -10,4 +10,4 @@ pytestmark = pytest.mark.gpu
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_factor_is_where_the_layout_has_it(case):
-    case.check(run_on_gpu(case.compiled(), "fill", case.inputs(), ["D"], (1,))["D"])
+    case.check(run_on_gpu(case.compile(), "fill", case.inputs(), ["D"], (1,))["D"])

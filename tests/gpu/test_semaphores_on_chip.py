@@ -18,7 +18,7 @@ def test_three_launches_with_the_same_semaphores(torch):
     inputs = split_kernel.inputs()
     compiled = sums.compile(*inputs.values(), emit="nvvm")
     emulated = run_on_cpu(compiled, None, inputs, ["C"], grid=(TILES, PARTS))["C"]
-    expected = split_kernel.expected(inputs["A"])
+    expected = split_kernel.expected_sums(inputs["A"])
     assert emulated.tobytes() == expected.tobytes()
     arrays = {name: torch.from_numpy(array).cuda() for name, array in inputs.items()}
     for _ in range(3):
@@ -37,7 +37,7 @@ def test_many_launches_find_no_stale_part(torch):
     sums_ = [torch.zeros(TILES, 64, 64, device="cuda") for _ in range(200)]
     for i, c in enumerate(sums_):
         sums[TILES, PARTS](parts[i % 8], w, c, s)
-    expected = [split_kernel.expected(arrays["A"]).tobytes() for arrays in inputs]
+    expected = [split_kernel.expected_sums(arrays["A"]).tobytes() for arrays in inputs]
     for i, c in enumerate(sums_):
         assert c.cpu().numpy().tobytes() == expected[i % 8], i
     assert not s.any()
@@ -46,9 +46,9 @@ def test_many_launches_find_no_stale_part(torch):
 
 @pytest.mark.parametrize("splits, blocks", [(2, 16), (4, 132), (8, 132)])
 def test_a_gemm_split_along_k(splits, blocks):
-    arrays = split_gemm.given(1024, 512, 2048, splits)
+    arrays = split_gemm.arguments(1024, 512, 2048, splits)
     compiled = split_gemm.gemm.compile(*arrays.values(), splits=splits)
     for _ in range(5):
         outputs = run_on_gpu(compiled, None, arrays, ["C", "S"], grid=(blocks,))
-        assert np.array_equal(outputs["C"], split_gemm.expected(arrays))
+        assert np.array_equal(outputs["C"], split_gemm.expected_product(arrays))
         assert not outputs["S"].any()

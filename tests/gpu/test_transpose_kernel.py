@@ -6,7 +6,7 @@ pytest tests/gpu/test_transpose_kernel.py --record FILE
 
 import numpy as np
 import pytest
-from transposed import EXTENTS, given, text_of
+from transposed import EXTENTS, random_matrix, text_of
 
 import mlir_smem
 from mlir_smem.runtime import Kernel, run_on_gpu
@@ -19,7 +19,7 @@ BLOCKS = 264
 @pytest.mark.parametrize("extents", [*EXTENTS, (2048, 1040)], ids=str)
 @pytest.mark.parametrize("element", ["i8", "f32"])
 def test_it_is_right(element, extents, grid):
-    x = given(element, *extents)
+    x = random_matrix(element, *extents)
     outputs = run_on_gpu(mlir_smem.compile(text_of(element)), "transpose", {"X": x}, ["Y"], (grid,))
     assert np.array_equal(outputs["Y"], x)
 

@@ -47,7 +47,7 @@ PARTS = [
 @pytest.mark.parametrize("case", [*TILES, *PARTS], ids=str)
 def test_every_byte_is_where_the_layout_has_it(case, record_property):
     inputs = case.inputs()
-    measured = run_on_gpu(case.compiled(), "fill", inputs, ["D"], (1,))["D"]
+    measured = run_on_gpu(case.compile(), "fill", inputs, ["D"], (1,))["D"]
     case.check(measured)
     if case.start is None:
         record_property("predicted_wavefronts", case.wavefronts().wavefronts)
@@ -68,7 +68,7 @@ PRODUCTS = [
 
 @pytest.mark.parametrize("case", PRODUCTS, ids=str)
 def test_a_product_of_m_and_n_major_data_is_right(case, record_property):
-    inputs, arguments = case.inputs(), case.given()
+    inputs, arguments = case.inputs(), case.arguments()
     measured = run_on_gpu(mlir_smem.compile(case.text), "product", arguments, ["D"], (1,))["D"]
     record_property("part_of_bound", round(case.check(measured, inputs), 4))
     record_property("predicted_wavefronts", case.wavefronts().wavefronts)

@@ -85,8 +85,8 @@ def test_a_barrier_without_its_address_spaces_orders_all_of_them():
         "scope = #gpu.barrier_scope<workgroup>}> : () -> ()"
     )
     assert for_llvm(new, 22) == '"gpu.barrier"() : () -> ()'
-    kept = '"gpu.barrier"() <{address_spaces = [#gpu.address_space<workgroup>]}> : () -> ()'
-    assert for_llvm(new, 23) == kept
+    old = '"gpu.barrier"() <{address_spaces = [#gpu.address_space<workgroup>]}> : () -> ()'
+    assert for_llvm(new, 23) == old
 
 
 #: A kernel with workgroup memory, in the form of LLVM 24 and in that of LLVM 22.

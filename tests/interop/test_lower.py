@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from foreign import PACKAGES, new_context, parsed
+from foreign import PACKAGES, new_context, parse_in
 from programs import PRODUCT, kernel, module, tile
 
 import mlir_smem
@@ -41,7 +41,7 @@ def message_of(call, error=ExchangeError):
 @each_package
 @pytest.mark.parametrize("name", ["mma", "matmul", "attention"])
 def test_examples_are_lowered_in_the_context_of_the_host(package, name):
-    theirs = parsed(package, example(name))
+    theirs = parse_in(package, example(name))
     before = str(theirs)
     lowered = lower(theirs)
     assert lowered.operation.verify()
@@ -55,7 +55,7 @@ def test_examples_are_lowered_in_the_context_of_the_host(package, name):
 @each_package
 @pytest.mark.parametrize("name", ["mma", "attention"])
 def test_the_code_of_a_host_is_that_of_the_text(package, name):
-    theirs = parsed(package, example(name))
+    theirs = parse_in(package, example(name))
     expected = mlir_smem.compile(example(name), emit="ptx").ptx
     assert mlir_smem.compile(theirs, emit="ptx").ptx == expected
     assert mlir_smem.compile(lower(theirs), emit="ptx").ptx == expected
@@ -63,7 +63,7 @@ def test_the_code_of_a_host_is_that_of_the_text(package, name):
 
 @each_other
 def test_blackwell(package):
-    theirs = parsed(package, module(kernel(PRODUCT)))
+    theirs = parse_in(package, module(kernel(PRODUCT)))
     lowered = lower(theirs, "builtin.module(smem-to-nvvm{arch=sm_100})")
     assert any(op.startswith("nvvm.tcgen05") for op in ops(lowered))
 
@@ -71,7 +71,7 @@ def test_blackwell(package):
 @each_package
 def test_locations_survive(package):
     text = module(kernel(PRODUCT + '"host.mark"() : () -> () loc("host.py":7:3)'))
-    lowered = lower(parsed(package, text))
+    lowered = lower(parse_in(package, text))
     marks = []
 
     def find(op):
@@ -89,13 +89,13 @@ def test_locations_survive(package):
 @each_package
 def test_ops_of_the_host_pass_through(package):
     text = module(kernel(PRODUCT + '"host.op"() <{a = 1 : i32}> {b = "x"} : () -> ()'))
-    printed = lower(parsed(package, text)).operation.get_asm(print_generic_op_form=True)
+    printed = lower(parse_in(package, text)).operation.get_asm(print_generic_op_form=True)
     assert '"host.op"() <{a = 1 : i32}> {b = "x"} : () -> ()' in printed
 
 
 @each_package
 def test_a_pipeline_of_ours_and_upstreams(package):
-    theirs = parsed(package, example("mma"))
+    theirs = parse_in(package, example("mma"))
     both = lower(theirs, "builtin.module(smem-to-nvvm,gpu.module(canonicalize,cse))")
     assert list(ops(both)).count("arith.constant") < list(ops(lower(theirs))).count(
         "arith.constant"
@@ -104,7 +104,7 @@ def test_a_pipeline_of_ours_and_upstreams(package):
 
 @each_package
 def test_a_part_of_the_lowering(package):
-    lowered = lower(parsed(package, example("mma")), "smem-assign-layouts")
+    lowered = lower(parse_in(package, example("mma")), "smem-assign-layouts")
     assert "Swizzle<3,4,3>" in str(lowered)
     again = lower(lowered)
     assert not any(op.startswith("smem.") for op in ops(again))
@@ -117,13 +117,13 @@ def test_a_part_of_the_lowering(package):
 def test_a_wrong_program_is_refused_at_its_location(package):
     text = module(kernel(f'%a = "smem.alloc"() : () -> {tile(60, 60)} loc("host.py":7:3)'))
     with pytest.raises(our_ir.MLIRError, match=r"\"host.py\":7:3: 'smem.alloc' op has no layout"):
-        lower(parsed(package, text))
+        lower(parse_in(package, text))
 
 
 @each_package
 def test_a_wrong_op_is_refused_at_its_location(package):
     text = module(kernel('"smem.wait"() {pending = 0 : i32} : () -> () loc("host.py":7:3)'))
-    theirs = parsed(package, text)
+    theirs = parse_in(package, text)
     with pytest.raises(our_ir.MLIRError, match=r'"host\.py":7:3: op expects exactly 1 operands'):
         lower(theirs)
 
@@ -131,11 +131,11 @@ def test_a_wrong_op_is_refused_at_its_location(package):
 @each_other
 def test_what_the_pipeline_leaves_needs_a_context_for_it(package):
     # `smem` needs no unregistered dialects in a module without it.
-    theirs = parsed(package, "module {}", allow_unregistered=False)
+    theirs = parse_in(package, "module {}", allow_unregistered=False)
     assert str(lower(theirs)) == str(theirs)
-    held = parsed(package, module(kernel('"smem.fence"() : () -> () loc("host.py":7:3)')))
-    held.context.allow_unregistered_dialects = False
-    message = message_of(lambda: lower(held, "smem-assign-layouts"))
+    with_fence = parse_in(package, module(kernel('"smem.fence"() : () -> () loc("host.py":7:3)')))
+    with_fence.context.allow_unregistered_dialects = False
+    message = message_of(lambda: lower(with_fence, "smem-assign-layouts"))
     assert message.startswith(
         f"the pipeline leaves 'smem.fence' at loc(\"host.py\":7:3), which {package}"
     )
@@ -144,7 +144,7 @@ def test_what_the_pipeline_leaves_needs_a_context_for_it(package):
 
 @each_other
 def test_an_alias_within_a_type_of_smem(package):
-    message = message_of(lambda: lower(parsed(package, example("nvfp4"))))
+    message = message_of(lambda: lower(parse_in(package, example("nvfp4"))))
     assert message.startswith(f"{PACKAGE} (LLVM ")
     assert f"cannot read what {package} (LLVM " in message
     assert "undefined symbol alias id 'element' (aliases within types of smem stay" in message
@@ -158,7 +158,7 @@ def test_an_alias_within_a_type_of_smem(package):
 def test_an_attribute_that_the_other_side_would_lose_is_named(package, monkeypatch):
     monkeypatch.setattr(exchange, "_attribute_names", losing("gpu.func", "known_block_size"))
     monkeypatch.setattr(exchange, "_read_back", lambda read, writer: None)
-    message = message_of(lambda: lower(parsed(package, example("mma"))))
+    message = message_of(lambda: lower(parse_in(package, example("mma"))))
     assert message.startswith(f"{PACKAGE} (LLVM ")
     assert ") would lose the attribute 'known_block_size' of 'gpu.func' at loc(" in message
     assert f", which {package} (LLVM " in message
@@ -169,16 +169,16 @@ def losing(op_name, attribute):
     names = exchange._attribute_names
 
     def without(op):
-        found = names(op)
+        present = names(op)
         ours = package_of(op) == PACKAGE and op.operation.name == op_name
-        return found - {attribute} if ours else found
+        return present - {attribute} if ours else present
 
     return without
 
 
 def test_a_default_that_only_the_writer_has_is_not_lost():
     # jaxlib's LLVM has no `tls_mode` of llvm.mlir.global, which ours prints with its default.
-    lowered = lower(parsed("jaxlib.mlir", example("mma")))
+    lowered = lower(parse_in("jaxlib.mlir", example("mma")))
     assert lowered.operation.verify()
 
 
@@ -186,7 +186,7 @@ def test_a_default_that_only_the_writer_has_is_not_lost():
 def test_an_op_that_their_version_lacks_is_refused(package):
     # The op exists in no version; the dialect is known to both.
     text = '"builtin.module"() ({ "host.x"() : () -> () }) : () -> ()'
-    theirs = parsed(package, text)
+    theirs = parse_in(package, text)
     side = exchange.BindingsContext.of(theirs)
     theirs.context.allow_unregistered_dialects = False
     message = message_of(lambda: exchange.exchange(theirs, side))
@@ -196,16 +196,16 @@ def test_an_op_that_their_version_lacks_is_refused(package):
     assert "host.x" in message
 
 
-@pytest.mark.parametrize("given", [None, 3, "module {}", object()])
-def test_modules_are_modules(given):
-    message = message_of(lambda: lower(given), TypeError)
+@pytest.mark.parametrize("argument", [None, 3, "module {}", object()])
+def test_modules_are_modules(argument):
+    message = message_of(lambda: lower(argument), TypeError)
     assert message.startswith("mlir_smem.interop.lower: module is ")
     assert message.endswith("; expected an ir.Module of any MLIR bindings package")
 
 
 @each_other
 def test_an_op_that_is_no_module_is_refused(package):
-    function = parsed(package, "func.func private @f()").body.operations[0]
+    function = parse_in(package, "func.func private @f()").body.operations[0]
     message = message_of(lambda: lower(function), TypeError)
     assert message.startswith("mlir_smem.interop.lower: module is ")
 
@@ -213,7 +213,7 @@ def test_an_op_that_is_no_module_is_refused(package):
 @each_other
 def test_a_wrong_pipeline_is_refused(package):
     with pytest.raises(OptionError, match="no pass is named 'smem-nothing'"):
-        lower(parsed(package, "module {}"), "smem-nothing")
+        lower(parse_in(package, "module {}"), "smem-nothing")
 
 
 @each_package

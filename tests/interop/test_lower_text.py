@@ -14,7 +14,7 @@ from mlir_smem.interop.host_version import bindings_version
 from mlir_smem.passes import OptionError
 
 
-def lowered(text):
+def lower_by_pass_manager(text):
     """Return the lowered module as the pass manager gives it."""
     with new_context():
         parsed = ir.Module.parse(text)
@@ -22,7 +22,7 @@ def lowered(text):
         return str(parsed)
 
 
-def printed(text):
+def parse_and_print(text):
     with new_context() as context:
         context.allow_unregistered_dialects = True
         return str(parse_module(text))
@@ -39,9 +39,9 @@ def test_it_is_a_function_of_the_package():
     assert mlir_smem.lower_text is lower_text
 
 
-@pytest.mark.parametrize("given", [module(), module().encode(), bytecode_of(module())])
-def test_text_and_bytecode_are_lowered(given):
-    assert printed(lower_text(given)) == lowered(module())
+@pytest.mark.parametrize("text", [module(), module().encode(), bytecode_of(module())])
+def test_text_and_bytecode_are_lowered(text):
+    assert parse_and_print(lower_text(text)) == lower_by_pass_manager(module())
 
 
 def test_bytecode_is_compiled():
@@ -60,7 +60,7 @@ def test_the_result_is_generic_with_locations():
 def test_the_result_as_bytecode():
     data = lower_text(module(), bytecode=True)
     assert data.startswith(b"ML\xefR")
-    assert printed(data) == lowered(module())
+    assert parse_and_print(data) == lower_by_pass_manager(module())
 
 
 def test_a_pipeline_can_be_given():
@@ -74,16 +74,16 @@ def test_ops_of_other_dialects_pass_through():
 
 def test_an_error_is_at_its_line_of_the_text():
     text = module(kernel(f'%a = "smem.alloc"() : () -> {tile(60, 60)}'))
-    line = next(n for n, each in enumerate(text.splitlines(), 1) if "smem.alloc" in each)
+    line = next(n for n, text_line in enumerate(text.splitlines(), 1) if "smem.alloc" in text_line)
     with pytest.raises(ir.MLIRError, match=rf'"-":{line}:\d+: \'smem.alloc\' op has no layout'):
         lower_text(text)
 
 
 def test_an_error_has_the_location_of_the_host():
     text = module(kernel(f'%a = "smem.alloc"() : () -> {tile(60, 60)} loc("host.py":7:3)'))
-    for given in (text, bytecode_of(text)):
+    for source in (text, bytecode_of(text)):
         with pytest.raises(ir.MLIRError, match=r"host\.py\":7:3: 'smem\.alloc' op has no layout"):
-            lower_text(given)
+            lower_text(source)
 
 
 def test_a_wrong_op_is_refused():
@@ -92,7 +92,7 @@ def test_a_wrong_op_is_refused():
 
 
 @pytest.mark.parametrize(
-    "given, message",
+    "text, message",
     [
         (b"\xff\xfe", "neither bytecode nor text in UTF-8: invalid start byte at byte 0"),
         (b"ML\xefR", "error: "),
@@ -101,9 +101,9 @@ def test_a_wrong_op_is_refused():
         ("(" * 300, "brackets nest"),
     ],
 )
-def test_what_cannot_be_read(given, message):
+def test_what_cannot_be_read(text, message):
     with pytest.raises(ir.MLIRError, match=message):
-        lower_text(given)
+        lower_text(text)
 
 
 def test_damaged_bytecode_is_refused():
@@ -113,10 +113,10 @@ def test_damaged_bytecode_is_refused():
         lower_text(data)
 
 
-@pytest.mark.parametrize("given, called", [(None, "None"), (3, "3")])
-def test_text_is_text(given, called):
+@pytest.mark.parametrize("text, called", [(None, "None"), (3, "3")])
+def test_text_is_text(text, called):
     with pytest.raises(TypeError) as raised:
-        lower_text(given)
+        lower_text(text)
     assert str(raised.value) == (
         f"mlir_smem.lower_text: text is {called}; expected MLIR text, or bytecode"
     )

@@ -11,8 +11,8 @@ from mlir_smem.interop.spelling import respell
 
 @pytest.fixture(autouse=True)
 def context():
-    with new_context() as made:
-        yield made
+    with new_context() as context:
+        yield context
 
 
 def test_a_spelling_that_is_read_is_kept(context):

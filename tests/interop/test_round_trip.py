@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from plugin import MLIR_OPT, built
+from plugin import MLIR_OPT, build_library
 
 from mlir_smem.bindings import ir, passmanager
 from mlir_smem.dialect import new_context
@@ -39,8 +39,8 @@ def modules(path):
         with new_context() as context:
             context.allow_unregistered_dialects = True
             pm = passmanager.PassManager("builtin.module")
-            for each in steps(path, text):
-                add_pass(pm, each)
+            for pass_ in steps(path, text):
+                add_pass(pm, pass_)
             try:
                 module = ir.Module.parse(part)
                 pm.run(module.operation)
@@ -55,7 +55,7 @@ def modules(path):
     ids=lambda path: path.stem,
 )
 def test_modules_survive_llvm_22(path):
-    command = [MLIR_OPT, f"--load-dialect-plugin={built()}", "--allow-unregistered-dialect"]
+    command = [MLIR_OPT, f"--load-dialect-plugin={build_library()}", "--allow-unregistered-dialect"]
     command += ["--mlir-print-op-generic", "--mlir-print-debuginfo"]
     for module in modules(path):
         operation = module.operation

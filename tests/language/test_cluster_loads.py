@@ -3,7 +3,7 @@
 import cluster_kernels
 import numpy as np
 import pytest
-from cluster_kernels import split_k, summed
+from cluster_kernels import cluster_sum, split_k
 
 import mlir_smem.language as sl
 from mlir_smem.emulator import Violations
@@ -19,7 +19,7 @@ def _run(kernel, arguments, ctas):
 @pytest.mark.parametrize("ctas", [2, 4, 8])
 def test_each_cta_adds_its_columns_of_all_parts_in_their_order(ctas):
     arguments = cluster_kernels.parts(ctas)
-    kernel = summed(ctas)
+    kernel = cluster_sum(ctas)
     assert kernel.check(*arguments.values()) == ()
     c = _run(kernel, arguments, ctas)
     assert c.tobytes() == cluster_kernels.expected_sum(arguments["A"]).tobytes()
@@ -35,7 +35,7 @@ def test_a_product_split_along_k(ctas, warpgroups):
 
 
 def test_a_tile_that_is_written_again_after_a_barrier():
-    assert summed(2, filled=True).check(*cluster_kernels.parts(2).values()) == ()
+    assert cluster_sum(2, filled=True).check(*cluster_kernels.parts(2).values()) == ()
 
 
 @pytest.mark.parametrize("dtype", [sl.f16, sl.bf16])
@@ -56,7 +56,7 @@ def test_tiles_of_16_bits_are_loaded_without_ldmatrix(dtype):
 def _faults():
     reads = "of another CTA, which may not have written it; put a barrier of the cluster"
     return [
-        (summed(2, before=False), "parts", reads),
+        (cluster_sum(2, before=False), "parts", reads),
         (split_k(2, consumers=0, producers=0), "operands", reads),
         (split_k(2, producers=0), "operands", "reaches 1 of the cluster's barriers, and the"),
         (split_k(2, consumers=2), "operands", "reaches 1; put the same number in both"),
@@ -77,13 +77,13 @@ def test_a_missing_barrier_is_an_error(kernel, inputs, message):
 #: A kernel, its arguments, the remark, and the kind of violation.
 UNPROVEN = [
     (
-        summed(2, written=False),
+        cluster_sum(2, written=False),
         cluster_kernels.parts(2),
         "it is not known whether every CTA has written what it reads of the smem.alloc",
         "uninitialised",
     ),
     (
-        summed(2, filled=True, after=False),
+        cluster_sum(2, filled=True, after=False),
         cluster_kernels.parts(2),
         "of another CTA may not be over; put a barrier of the cluster",
         "race",
@@ -125,7 +125,7 @@ def test_ctas_that_write_different_rows_are_not_proven():
 
 def test_the_end_of_the_kernel_waits_for_readers():
     arguments = cluster_kernels.parts(2)
-    text = summed(2).compile(*arguments.values(), emit="nvvm").nvvm
+    text = cluster_sum(2).compile(*arguments.values(), emit="nvvm").nvvm
     assert text.count("nvvm.cluster.wait") == 2
 
 

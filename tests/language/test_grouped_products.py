@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from grouped_products import around, expected, inside, operands, persistent
+from grouped_products import around, expected_products, inside, operands, persistent
 
 from mlir_smem.language.errors import TraceError
 
@@ -13,7 +13,7 @@ from mlir_smem.language.errors import TraceError
 def test_products(kernel):
     arguments = operands([70, 0, 3])
     kernel(*arguments.values(), on="cpu")
-    assert np.array_equal(arguments["C"], expected(arguments))
+    assert np.array_equal(arguments["C"], expected_products(arguments))
 
 
 def test_an_index_that_runs_ahead_is_refused():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from varying_trips import DEPTH, M, N, expected, operands
+from varying_trips import DEPTH, M, N, expected_products, operands
 
 import mlir_smem.language as sl
 from mlir_smem.language.errors import TraceError
@@ -63,7 +63,7 @@ def test_the_order_is_proven_for_all_contents(ctas):
     assert kernel.check(*arrays.values()) == ()
     compiled = kernel.compile(*arrays.values(), emit="nvvm")
     c = run_on_cpu(compiled, None, arrays, ["C"], grid=(ctas,))["C"]
-    assert np.array_equal(c, expected(arrays, lambda tile: max(COUNTS[tile], 1)))
+    assert np.array_equal(c, expected_products(arrays, lambda tile: max(COUNTS[tile], 1)))
 
 
 @pytest.mark.parametrize(

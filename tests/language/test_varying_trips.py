@@ -33,7 +33,7 @@ def test_the_order_is_proven_for_every_count(blocks, warpgroups, peeled, ctas):
     kernel = products(blocks, warpgroups, peeled)
     assert kernel.check(*arguments.values()) == ()
     assert np.array_equal(
-        _run(kernel, arguments, ctas), varying_trips.expected(arguments, COUNTS[blocks])
+        _run(kernel, arguments, ctas), varying_trips.expected_products(arguments, COUNTS[blocks])
     )
 
 
@@ -138,7 +138,7 @@ def test_the_order_of_synchronisation_is_found_for_it():
     arguments = operands(3)
     assert kernel.check(*arguments.values()) == ()
     c = _run(kernel, arguments, 1)
-    assert np.array_equal(c, varying_trips.expected(arguments, COUNTS[triangle]))
+    assert np.array_equal(c, varying_trips.expected_products(arguments, COUNTS[triangle]))
 
 
 @pytest.mark.parametrize(

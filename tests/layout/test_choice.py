@@ -111,7 +111,7 @@ def test_nothing_divides_the_tile():
 
 @given(operands(), st.lists(st.sampled_from([A, B]), max_size=2))
 def test_what_is_picked_suits_every_use(operand, uses):
-    layout = operand.stored
+    layout = operand.oriented_tile
     picked = choose(layout.element, layout.shape, uses).picked
     if picked:
         assert all(mma_tiles(picked.layout, use.role) for use in uses)
@@ -119,7 +119,7 @@ def test_what_is_picked_suits_every_use(operand, uses):
 
 @given(operands())
 def test_a_tile_that_an_mma_can_read_gets_a_layout(operand):
-    layout = operand.stored
+    layout = operand.oriented_tile
     use = WGMMA.use("mma", operand.role)
     assert choose(layout.element, layout.shape, [use]).picked
 

@@ -47,13 +47,13 @@ Pipe = list[Command]
 @cache
 def tests() -> dict[str, list[Pipe]]:
     """The pipes of each lit test, by its name; only tests whose commands all run here."""
-    found = {}
+    pipes_by_test = {}
     for file in sorted([*SUITE.rglob("*.mlir"), *SUITE.rglob("*.test")]):
         lines = re.findall(r"RUN: (.*)", file.read_text(errors="replace"))
-        pipes = [_parsed(line) for line in lines]
+        pipes = [_parse_run_line(line) for line in lines]
         if pipes and all(pipes) and "Output" not in file.parts:
-            found[str(file.relative_to(SUITE.parent))] = pipes
-    return found
+            pipes_by_test[str(file.relative_to(SUITE.parent))] = pipes
+    return pipes_by_test
 
 
 def passes(test: str) -> bool:
@@ -64,7 +64,7 @@ def passes(test: str) -> bool:
         return all(_succeeds(pipe, names, folder) for pipe in tests()[test])
 
 
-def _parsed(line: str) -> Pipe:
+def _parse_run_line(line: str) -> Pipe:
     """Return the pipe of a RUN line; an empty one if it does not run here."""
     line, pipe = re.sub(r">(?=%t)", "> ", line), []
     for command in " ".join(shlex.quote(word) for word in shlex.split(line)).split(" '|' "):
@@ -91,13 +91,13 @@ def _parsed(line: str) -> Pipe:
 def _succeeds(pipe: Pipe, names: dict[str, str], folder: str) -> bool:
     """Return whether every command of a pipe succeeds, or refuses its input where it must."""
 
-    def substituted(word: str) -> str:
-        return re.sub("%[sSt]", lambda found: names[found[0]], word)
+    def substitute(word: str) -> str:
+        return re.sub("%[sSt]", lambda match: names[match[0]], word)
 
     printed = None
     for command in pipe:
-        arguments = [substituted(word) for word in command.arguments]
-        files = {redirection: substituted(word) for redirection, word in command.redirected.items()}
+        arguments = [substitute(word) for word in command.arguments]
+        files = {redirection: substitute(word) for redirection, word in command.redirected.items()}
         standard_input = files.get("<", printed)
         if command.program == "FileCheck":
             inputs = [f"--input-file={standard_input}"] if standard_input else []
@@ -118,7 +118,7 @@ def _runs(program: str, arguments: list[str], printed: str, errors: str) -> bool
     """Run a command of `_OURS`; return whether it succeeds."""
     name = program.replace("-", "_")
     command = getattr(importlib.import_module(f"mlir_smem.tools.{name}"), name)
-    with _redirected(printed, errors):
+    with _redirect(printed, errors):
         try:
             return not command(arguments)
         except SystemExit as end:  # as `--help` does
@@ -139,11 +139,11 @@ def _accepts(arguments: list[str]) -> bool:
 
 
 @contextlib.contextmanager
-def _redirected(printed: str, errors: str) -> Iterator[None]:
+def _redirect(printed: str, errors: str) -> Iterator[None]:
     """Redirect standard output and standard error to files, or to the same file."""
     sys.stdout.flush()
     sys.stderr.flush()
-    kept, streams = (os.dup(1), os.dup(2)), (sys.stdout, sys.stderr)
+    descriptors, streams = (os.dup(1), os.dup(2)), (sys.stdout, sys.stderr)
     with open(printed, "wb") as out, open(errors, "ab") as err:
         os.dup2(out.fileno(), 1)
         os.dup2(out.fileno() if errors == printed else err.fileno(), 2)
@@ -156,6 +156,6 @@ def _redirected(printed: str, errors: str) -> Iterator[None]:
         sys.stderr.flush()
         sys.stdout.flush()
         sys.stdout, sys.stderr = streams
-        for number, original in zip((1, 2), kept, strict=True):
+        for number, original in zip((1, 2), descriptors, strict=True):
             os.dup2(original, number)
             os.close(original)

@@ -52,7 +52,7 @@ class Mutant:
     Attributes:
         file: relative to the repository.
         place: the classes and the function around it, or the name that is assigned.
-        what: the original text, and its replacement.
+        change: the original text, and its replacement.
         nth: the number of the edit among those of the same place with the same text.
         line: the line of the node.
         node: the number of the node in the tree, in the order of `ast.walk`.
@@ -61,7 +61,7 @@ class Mutant:
 
     file: str
     place: str
-    what: str
+    change: str
     nth: int
     line: int
     node: int
@@ -71,11 +71,11 @@ class Mutant:
     def name(self) -> str:
         """A unique name, which does not depend on the rest of the file."""
         number = f" [{self.nth}]" if self.nth else ""
-        return f"{self.file}: {self.place}: {self.what}{number}"
+        return f"{self.file}: {self.place}: {self.change}{number}"
 
     def tree(self) -> ast.Module:
         """The file's tree with the edit."""
-        tree = parsed(self.file)
+        tree = parse_file(self.file)
         nodes = list(ast.walk(tree))
         edited = nodes[self.node]
         new = _edits(edited, self.file)[self.choice]()
@@ -83,8 +83,8 @@ class Mutant:
             for field, value in ast.iter_fields(parent):
                 if value is edited:
                     setattr(parent, field, new)
-                elif isinstance(value, list) and any(each is edited for each in value):
-                    value[[each is edited for each in value].index(True)] = new
+                elif isinstance(value, list) and any(child is edited for child in value):
+                    value[[child is edited for child in value].index(True)] = new
         return ast.fix_missing_locations(tree)
 
     def code(self):
@@ -94,26 +94,26 @@ class Mutant:
 
 def mutants_of(file: str) -> list[Mutant]:
     """Every mutant of a file, in the order of its lines."""
-    tree = parsed(file)
+    tree = parse_file(file)
     nodes = list(ast.walk(tree))
     parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
-    found = []
+    edits = []
     for i, node in enumerate(nodes):
         ancestors = list(_ancestors(node, parents))
         if not hasattr(node, "lineno") or _is_excluded(node, ancestors):
             continue
         for choice, edit in enumerate(_edits(node, file)):
-            what = f"{_text(node)} -> {_text(edit())}"
-            found.append((node.lineno, i, choice, _place(ancestors), what))
+            change = f"{_text(node)} -> {_text(edit())}"
+            edits.append((node.lineno, i, choice, _place(ancestors), change))
     seen: Counter[tuple[str, str]] = Counter()
     mutants = []
-    for line, i, choice, place, what in sorted(found):
-        mutants.append(Mutant(file, place, what, seen[place, what], line, i, choice))
-        seen[place, what] += 1
+    for line, i, choice, place, change in sorted(edits):
+        mutants.append(Mutant(file, place, change, seen[place, change], line, i, choice))
+        seen[place, change] += 1
     return mutants
 
 
-def parsed(file: str) -> ast.Module:
+def parse_file(file: str) -> ast.Module:
     """The tree of a file of the repository."""
     return ast.parse((ROOT / file).read_text())
 
@@ -136,7 +136,7 @@ def _place(ancestors: list[ast.AST]) -> str:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
                 names.append(name)
             case ast.Assign(targets=[target]) | ast.AnnAssign(target=target):
-                if not any(isinstance(each, ast.FunctionDef) for each in ancestors):
+                if not any(isinstance(ancestor, ast.FunctionDef) for ancestor in ancestors):
                     names.append(_text(target).strip("()"))
     return ".".join(names)
 
@@ -180,8 +180,10 @@ def _edits(node: ast.AST, file: str) -> list[Callable[[], ast.AST]]:
             return [lambda: body, lambda: orelse]
         case ast.Tuple(elts=[first, second], ctx=ast.Load()) if _differ(first, second):
             return [lambda: ast.Tuple([second, first], ast.Load())]
-        case ast.Call(func=ast.Attribute(value=of, attr="encode"), args=[]) if _text(of) != "self":
-            return _bits(of, file)
+        case ast.Call(func=ast.Attribute(value=descriptor, attr="encode"), args=[]) if (
+            _text(descriptor) != "self"
+        ):
+            return _bits(descriptor, file)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in _FUNCTIONS:
             return [lambda: ast.Call(ast.Name(_FUNCTIONS[name], ast.Load()), args, keywords)]
         case ast.Call(func=function, args=args, keywords=keywords):
@@ -197,21 +199,21 @@ def _edits(node: ast.AST, file: str) -> list[Callable[[], ast.AST]]:
 
 def _other_forms(text: str) -> Iterator[str]:
     """Yield a form with one factor or stride doubled, and with LBO and SBO exchanged."""
-    for found in re.finditer(r"\d+", text):
-        yield text[: found.start()] + str(2 * int(found[0])) + text[found.end() :]
+    for number in re.finditer(r"\d+", text):
+        yield text[: number.start()] + str(2 * int(number[0])) + text[number.end() :]
     if "LBO" in text and "SBO" in text:
         yield text.replace("LBO", "?").replace("SBO", "LBO").replace("?", "SBO")
 
 
 def _bits(descriptor: ast.expr, file: str) -> list[Callable[[], ast.AST]]:
     """Return the edits that flip one bit of an encoded descriptor where it is emitted."""
-    of, folder = _text(descriptor), file.partition("/")[0]
+    expression, folder = _text(descriptor), file.partition("/")[0]
     matrices = {"WgmmaDescriptor": 64, "Tcgen05Descriptor": 64}
     widths = {"ir": matrices, "passes": {"InstructionDescriptor": 32}}.get(folder, {})
     return [
         lambda class_=class_, bit=bit: (
             ast.parse(
-                f"(lambda d: d.encode() ^ (type(d).__name__ == {class_!r}) << {bit})({of})",
+                f"(lambda d: d.encode() ^ (type(d).__name__ == {class_!r}) << {bit})({expression})",
                 mode="eval",
             ).body
         )

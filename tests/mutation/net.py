@@ -73,18 +73,20 @@ _DECIDES = (" < ", " <= ", " > ", " >= ", " == ", " != ", " and ", " or ", " in 
 
 def files(prefix: str) -> list[str]:
     """Return the files of a pass that are mutated; not those that only write messages."""
-    found = (ROOT / "passes").glob(f"{prefix}*.py"), (ROOT / "passes").glob(f"{prefix}*/**/*.py")
-    names = sorted(str(file.relative_to(ROOT)) for file in itertools.chain(*found))
+    paths = (ROOT / "passes").glob(f"{prefix}*.py"), (ROOT / "passes").glob(f"{prefix}*/**/*.py")
+    names = sorted(str(file.relative_to(ROOT)) for file in itertools.chain(*paths))
     return [name for name in names if Path(name).name not in _MESSAGES]
 
 
-def drawn() -> list[Mutant]:
+def draw_mutants() -> list[Mutant]:
     """Return the mutants, drawn by a seed."""
     draw = random.Random("net")
-    return [mutant for prefix, count in SHARES.items() for mutant in _drawn(draw, prefix, count)]
+    return [
+        mutant for prefix, count in SHARES.items() for mutant in _draw_of_pass(draw, prefix, count)
+    ]
 
 
-def _drawn(draw: random.Random, prefix: str, count: int) -> list[Mutant]:
+def _draw_of_pass(draw: random.Random, prefix: str, count: int) -> list[Mutant]:
     """Draw mutants of a pass: one of each file in turn, mostly of conditions."""
     left = {file: mutants_of(file) for file in files(prefix)}
     chosen: list[Mutant] = []
@@ -100,7 +102,7 @@ def _drawn(draw: random.Random, prefix: str, count: int) -> list[Mutant]:
 
 
 def _decides(mutant: Mutant) -> bool:
-    original = mutant.what.partition(" -> ")[0]
+    original = mutant.change.partition(" -> ")[0]
     return any(part in f" {original} " for part in _DECIDES)
 
 
@@ -172,8 +174,8 @@ def _difference(net: Path, programs: range, emulates: bool) -> str | None:
         if now.verdict != before.verdict:
             differences.append(f"{VERDICTS[before.verdict]} -> {VERDICTS[now.verdict]}")
         if (now.inserted, now.count) != (before.inserted, before.count):
-            what = f"{before.inserted}{before.count} -> {now.inserted}{now.count}"
-            differences.append(f"smem-insert-sync {what}")
+            counts = f"{before.inserted}{before.count} -> {now.inserted}{now.count}"
+            differences.append(f"smem-insert-sync {counts}")
         if now.runs and now.runs != before.runs[:1]:
             differences.append(f"emulator: {before.runs[:1]} -> {now.runs}")
         if CHANGES[change(before, now)] or insertion_fails(insertion_change(before, now)):
@@ -188,7 +190,7 @@ def _failing_test() -> str | None:
     names = sorted(name for name in lit_files.tests() if name.startswith(_LIT))
     lit = next((name for name in names if not lit_files.passes(name)), None)
     tests = ROOT / "tests"
-    paths = dict.fromkeys(file for each in _FILES for file in sorted(tests.glob(each)))
+    paths = dict.fromkeys(file for pattern in _FILES for file in sorted(tests.glob(pattern)))
     files: Files = {str(x.relative_to(tests).with_suffix("")): (_CASES, ()) for x in paths}
     return lit or failing_test(files)
 
@@ -215,7 +217,7 @@ def main() -> None:
     rows = {}
     if options.record and options.record.exists():
         rows = {row["mutant"]: row for row in json.loads(options.record.read_text())["mutants"]}
-    mutants = drawn()
+    mutants = draw_mutants()
     rows = {mutant.name: rows[mutant.name] for mutant in mutants if mutant.name in rows}
     missing = [m for m in mutants if m.name not in rows and options.only in m.name]
     if options.left:
@@ -225,32 +227,32 @@ def main() -> None:
     load()
     began = time.monotonic()
 
-    def done(each: Evaluating) -> None:
-        noticed, imported = each.found()
-        assert each.mutant
+    def add_row(evaluation: Evaluating) -> None:
+        noticed, imported = evaluation.outcome()
+        assert evaluation.mutant
         if not imported:
             noticed = "never imported"
-        rows[each.mutant.name] = {
-            "mutant": each.mutant.name,
-            "line": each.mutant.line,
+        rows[evaluation.mutant.name] = {
+            "mutant": evaluation.mutant.name,
+            "line": evaluation.mutant.line,
             "noticed": noticed,
         }
-        print(f"{time.monotonic() - began:5.0f} s  {each.mutant.name}: {noticed}", flush=True)
+        print(f"{time.monotonic() - began:5.0f} s  {evaluation.mutant.name}: {noticed}", flush=True)
         if options.record:
             _write(options.record, [rows[m.name] for m in mutants if m.name in rows], options)
 
     with TemporaryDirectory() as name:
         unchanged = NetEvaluating(None, "net", None, Path(name) / "unchanged")
         evaluate([unchanged], 1, began + options.seconds, lambda _: None)
-        if failing := unchanged.found()[0]:
+        if failing := unchanged.outcome()[0]:
             sys.exit(f"fails without a mutant: {failing}")
         evaluations = [
             NetEvaluating(m, "net", None, Path(name) / str(i), programs=range(options.programs))
             for i, m in enumerate(missing)
         ]
-        for each in evaluations:
-            each.net = options.net.resolve()
-        evaluate(evaluations, options.jobs, began + options.seconds, done)
+        for evaluation in evaluations:
+            evaluation.net = options.net.resolve()
+        evaluate(evaluations, options.jobs, began + options.seconds, add_row)
     noticed = sum(fails(row) for row in rows.values())
     print(f"{len(rows)} of {len(mutants)} evaluated; {noticed} are noticed")
 

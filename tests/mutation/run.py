@@ -33,7 +33,7 @@ from mutation import lit_files
 from mutation.importing import import_with
 from mutation.mutations import ROOT, Mutant
 from mutation.sides import EMULATOR, LIT, ORACLE, noticed_by
-from mutation.targets import SHARE, drawn
+from mutation.targets import SHARE, draw_mutants
 
 SIDES = (LIT, EMULATOR, ORACLE)
 
@@ -105,7 +105,7 @@ class Evaluating:
         """The file of what it prints."""
         return self.file.with_suffix(".output")
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Return whether it has ended; kill it if it takes too long."""
         if os.waitpid(self.pid, os.WNOHANG)[0]:
             return True
@@ -115,7 +115,7 @@ class Evaluating:
             return True
         return False
 
-    def found(self) -> tuple[str | None, bool]:
+    def outcome(self) -> tuple[str | None, bool]:
         """Return the test that notices the mutant, or None, and whether the mutant was imported."""
         if self.file.exists():
             noticed, imported = json.loads(self.file.read_text())
@@ -142,23 +142,25 @@ def evaluate(evaluations: list[Evaluating], jobs: int, until: float, done) -> No
             running.append(waiting.pop())
             running[-1].start()
         time.sleep(0.01)
-        ended = [each for each in running if each.ended()]
-        running = [each for each in running if each not in ended]
-        for each in ended:
-            done(each)
+        ended = [evaluation for evaluation in running if evaluation.has_ended()]
+        running = [evaluation for evaluation in running if evaluation not in ended]
+        for evaluation in ended:
+            done(evaluation)
 
 
 def check_baseline(folder: Path, jobs: int) -> None:
     """Exit unless every side passes without a mutant; print the time of each."""
     began, failed = time.monotonic(), []
 
-    def done(each: Evaluating) -> None:
-        print(f"{each.side}: {time.monotonic() - began:.0f} s without a mutant", flush=True)
-        if each.found()[0]:
-            failed.append(f"{each.side}: {each.found()[0]}\n{each.output.read_text()[-4000:]}")
+    def report(evaluation: Evaluating) -> None:
+        print(f"{evaluation.side}: {time.monotonic() - began:.0f} s without a mutant", flush=True)
+        if evaluation.outcome()[0]:
+            failed.append(
+                f"{evaluation.side}: {evaluation.outcome()[0]}\n{evaluation.output.read_text()[-4000:]}"
+            )
 
     evaluate(
-        [Evaluating(None, side, None, folder / side) for side in SIDES], jobs, began + 600, done
+        [Evaluating(None, side, None, folder / side) for side in SIDES], jobs, began + 600, report
     )
     if failed:
         sys.exit("fails without a mutant: " + "\n".join(failed))
@@ -168,19 +170,19 @@ def evaluate_all(
     mutants: list[Mutant], folder: Path, jobs: int, until: float
 ) -> dict[Mutant, dict]:
     """Return the sides that notice each mutant; without mutants that not all sides have evaluated."""
-    found: dict[Mutant, dict[str, str | None]] = {mutant: {} for mutant in mutants}
+    sides: dict[Mutant, dict[str, str | None]] = {mutant: {} for mutant in mutants}
     loaded: set[Mutant] = set()
     began = time.monotonic()
 
-    def done(each: Evaluating) -> None:
-        mutant, (noticed, imported) = each.mutant, each.found()
-        found[mutant][each.side] = noticed
+    def record(evaluation: Evaluating) -> None:
+        mutant, (noticed, imported) = evaluation.mutant, evaluation.outcome()
+        sides[mutant][evaluation.side] = noticed
         if imported:
             loaded.add(mutant)
-        for file in (each.file, each.output):
+        for file in (evaluation.file, evaluation.output):
             file.unlink(missing_ok=True)
-        if len(found[mutant]) == len(SIDES):
-            by = [side for side in SIDES if found[mutant][side]]
+        if len(sides[mutant]) == len(SIDES):
+            by = [side for side in SIDES if sides[mutant][side]]
             count = f"{len(by)} notice it" + ("" if len(by) > 1 else f": {by}")
             print(f"{time.monotonic() - began:5.0f} s  {mutant.name}: {count}", flush=True)
             if mutant not in loaded:
@@ -191,36 +193,36 @@ def evaluate_all(
         for i, mutant in enumerate(mutants)
         for side in SIDES
     ]
-    evaluate(evaluations, jobs, until, done)
-    return {mutant: by for mutant, by in found.items() if len(by) == len(SIDES)}
+    evaluate(evaluations, jobs, until, record)
+    return {mutant: by for mutant, by in sides.items() if len(by) == len(SIDES)}
 
 
-def again(record: Path, count: int, folder: Path, jobs: int) -> None:
+def recheck(record: Path, count: int, folder: Path, jobs: int) -> None:
     """Exit unless `count` mutants of a record are still noticed by the lit tests that noticed them."""
     rows = json.loads(record.read_text())["mutants"]
     tests = {row["mutant"]: row["noticed"][LIT] for row in rows}
     chosen = random.Random(0).sample(
         [
             mutant
-            for mutant in drawn(1.0)
+            for mutant in draw_mutants(1.0)
             if (tests.get(mutant.name) or "").startswith("lit_tests/")
         ],
         count,
     )
     missed = []
 
-    def done(each: Evaluating) -> None:
-        print(f"{each.mutant.name}: {each.found()[0]}", flush=True)
-        if not each.found()[0]:
-            missed.append(f"{each.test} no longer notices {each.mutant.name}")
+    def report(evaluation: Evaluating) -> None:
+        print(f"{evaluation.mutant.name}: {evaluation.outcome()[0]}", flush=True)
+        if not evaluation.outcome()[0]:
+            missed.append(f"{evaluation.test} no longer notices {evaluation.mutant.name}")
 
     evaluations = [Evaluating(m, LIT, tests[m.name], folder / str(i)) for i, m in enumerate(chosen)]
-    evaluate(evaluations, jobs, time.monotonic() + 600, done)
+    evaluate(evaluations, jobs, time.monotonic() + 600, report)
     if missed:
         sys.exit("\n".join(missed))
 
 
-def kept_of(record: Path, every: list[Mutant]) -> dict[Mutant, dict]:
+def recorded_sides(record: Path, every: list[Mutant]) -> dict[Mutant, dict]:
     """Return the sides that notice each mutant of a record."""
     rows = {row["mutant"]: row["noticed"] for row in json.loads(record.read_text())["mutants"]}
     return {mutant: rows[mutant.name] for mutant in every if mutant.name in rows}
@@ -231,14 +233,14 @@ def by_two(by: dict[str, str | None]) -> bool:
     return sum(map(bool, by.values())) > 1
 
 
-def write(record: Path, found: dict[Mutant, dict], share: float, count: int, seconds: float):
+def write(record: Path, sides_of: dict[Mutant, dict], share: float, count: int, seconds: float):
     """Write the record: for each mutant, the first test of each side that notices it."""
     import numpy
 
     rows = [
         {"mutant": m.name, "line": m.line, "noticed": {side: by[side] for side in SIDES}}
         for m, by in sorted(
-            found.items(), key=lambda item: (item[0].file, item[0].line, item[0].name)
+            sides_of.items(), key=lambda item: (item[0].file, item[0].line, item[0].name)
         )
     ]
     facts = {
@@ -297,22 +299,24 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder, began = Path(name), time.monotonic()
         if options.again:
-            again(options.record, options.again, folder, options.jobs)
+            recheck(options.record, options.again, folder, options.jobs)
             return
-        every = drawn(options.share)
+        every = draw_mutants(options.share)
         mutants = [m for m in every if options.only in m.name]
         random.Random(0).shuffle(mutants)
-        kept = kept_of(options.record, every) if options.left else {}
-        mutants = sorted((m for m in mutants if not by_two(kept.get(m, {}))), key=kept.__contains__)
+        recorded = recorded_sides(options.record, every) if options.left else {}
+        mutants = sorted(
+            (m for m in mutants if not by_two(recorded.get(m, {}))), key=recorded.__contains__
+        )
         print(f"{len(mutants)} of {len(every)} mutants", flush=True)
         check_baseline(folder, options.jobs)
         until = began + options.seconds
-        found = evaluate_all(mutants, folder, options.jobs, until)
+        evaluated = evaluate_all(mutants, folder, options.jobs, until)
         seconds = time.monotonic() - began
-    twice = sum(map(by_two, found.values()))
-    print(f"{len(found)} evaluated in {seconds:.0f} s; two sides or more notice {twice}")
+    twice = sum(map(by_two, evaluated.values()))
+    print(f"{len(evaluated)} evaluated in {seconds:.0f} s; two sides or more notice {twice}")
     if options.record:
-        write(options.record, kept | found, options.share, len(every), seconds)
+        write(options.record, recorded | evaluated, options.share, len(every), seconds)
 
 
 if __name__ == "__main__":

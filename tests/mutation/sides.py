@@ -179,12 +179,12 @@ class _Sample:
             begins = name.removeprefix("test_").startswith(names or "")
             if name not in _LEFT_OUT and begins:
                 cases_of[item.nodeid.partition("[")[0]].append(item)
-        kept = []
+        selected = []
         for test, cases in cases_of.items():
             most, _ = self._files[test.partition("::")[0]]
             count = min(most, len(cases))
-            kept += [cases[i * len(cases) // count] for i in range(count)]
-        items[:] = kept
+            selected += [cases[i * len(cases) // count] for i in range(count)]
+        items[:] = selected
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed and not self.failed:

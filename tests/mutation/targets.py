@@ -85,8 +85,8 @@ def files() -> list[str]:
     Raises:
         FileNotFoundError: if a file that this module names does not exist.
     """
-    found = sorted(str(f.relative_to(ROOT)) for f in (ROOT / "layout").rglob("*.py"))
-    computed = [f for f in found if Path(f).name not in TEXTUAL]
+    paths = sorted(str(f.relative_to(ROOT)) for f in (ROOT / "layout").rglob("*.py"))
+    computed = [f for f in paths if Path(f).name not in TEXTUAL]
     named = {*COMPLETE, *EMITTED, *DECODED}
     missing = sorted(f for f in named if not (ROOT / f).exists())
     if missing:
@@ -99,7 +99,7 @@ def is_complete(mutant: Mutant) -> bool:
     return mutant.place.startswith(COMPLETE.get(mutant.file, ("?",)))
 
 
-def drawn(share: float = SHARE) -> list[Mutant]:
+def draw_mutants(share: float = SHARE) -> list[Mutant]:
     """Return all mutants of `COMPLETE`, and a share of the others of each file, at least 3."""
     chosen = []
     for file in files():

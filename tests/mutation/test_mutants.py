@@ -8,21 +8,21 @@ from itertools import chain
 import pytest
 from mutation import net, sides, targets
 from mutation.explained import EQUIVALENT, SEEN_BY_ONE
-from mutation.mutations import ROOT, mutants_of, parsed
+from mutation.mutations import ROOT, mutants_of, parse_file
 
 RECORD = ROOT / "benchmarks" / "results" / "mutants.json"
 
 
 @pytest.mark.parametrize("file", ["layout/swizzle.py", "layout/tcgen05/descriptor.py"])
 def test_mutants_compile_and_differ_from_the_original(file):
-    before = ast.dump(parsed(file))
+    before = ast.dump(parse_file(file))
     for mutant in mutants_of(file)[::3]:
         assert ast.dump(mutant.tree()) != before, mutant.name
         mutant.code()
 
 
 def test_every_bit_of_a_descriptor_is_drawn():
-    names = {mutant.name for mutant in targets.drawn(0)}
+    names = {mutant.name for mutant in targets.draw_mutants(0)}
     for name, width in (("Wgmma", 64), ("Tcgen05", 64), ("Instruction", 32)):
         for bit in range(width):
             end = f"(type(d).__name__ == '{name}Descriptor') << {bit})("
@@ -31,9 +31,9 @@ def test_every_bit_of_a_descriptor_is_drawn():
 
 def test_complete_places_have_mutants():
     for file, places in targets.COMPLETE.items():
-        found = {mutant.place for mutant in mutants_of(file)}
+        mutated = {mutant.place for mutant in mutants_of(file)}
         for place in places:
-            assert any(each.startswith(place) for each in found), (file, place)
+            assert any(name.startswith(place) for name in mutated), (file, place)
 
 
 def test_tests_that_sides_name_exist():

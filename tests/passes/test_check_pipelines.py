@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 from pipeline_mutations import (
-    checked,
-    emulated,
+    emulate_text,
     is_valid,
     lines_with,
+    run_checker,
     text_of,
     with_line_moved,
     with_number,
@@ -42,16 +42,16 @@ OPS = (
 )
 def test_kernel_is_proven_and_runs(config):
     text = text_of(config)
-    assert checked(text).evaluation == "proven"
+    assert run_checker(text).evaluation == "proven"
     m, n, k = config.tile
     along_m, along_n = config.cluster
-    assert emulated(text, config, (2 * along_m * m, along_n * n, 3 * k)) == ""
+    assert emulate_text(text, config, (2 * along_m * m, along_n * n, 3 * k)) == ""
 
 
 @pytest.mark.parametrize("example", TILES)
 def test_scaled_mmas_are_proven(example):
     for name, scaled in FORMATS.items():
-        result = checked(scaled.text(example))
+        result = run_checker(scaled.text(example))
         assert result.evaluation == "proven", (name, result.messages)
 
 
@@ -67,7 +67,7 @@ def test_a_quotient_rounded_up_is_known_for_a_known_extent(consumed, evaluation)
     ):
         assert text.count(old) == 1, old
         text = text.replace(old, new)
-    assert checked(text).evaluation == evaluation
+    assert run_checker(text).evaluation == evaluation
 
 
 @pytest.mark.parametrize("drop", ["consumer_release", "producer_commit", "tma_load", "wait"])
@@ -77,34 +77,34 @@ def test_a_scaled_mma_without_a_needed_op_is_not_proven(drop):
     number = lines_with(text, pattern)[0]
     if drop == "wait":
         text = text.replace("yield %running", "yield %d")
-    assert checked(without_line(text, number)).evaluation != "proven"
+    assert run_checker(without_line(text, number)).evaluation != "proven"
 
 
 def test_phases_with_the_same_parity_are_found():
     # Each warpgroup skips the two stores of the other; with two stages their phases have the same parity.
     assert "stages = 4" in TEXT
     text = TEXT.replace("stages = 4", "stages = 2")
-    result = checked(text)
+    result = run_checker(text)
     assert result.evaluation == "wrong"
     assert "skips 2 pipeline indices of other warpgroups" in result.messages[0]
     assert "give it 3 stages or more" in result.messages[0]
-    assert emulated(text, CONFIG, EXTENTS)
+    assert emulate_text(text, CONFIG, EXTENTS)
 
 
 def test_too_few_stages_deadlock():
     text = text_of(replace(CONFIG, store_buffers=2))
     assert "tensor<3x" in text
     text = text.replace("tensor<3x", "tensor<1x").replace("stages = 3", "stages = 1")
-    result = checked(text)
+    result = run_checker(text)
     assert result.evaluation == "wrong"
     assert "waits forever: the 1 pipeline index before it is not released" in result.messages[0]
-    assert ViolationKind.DEADLOCK.value in emulated(text, CONFIG, EXTENTS)
+    assert ViolationKind.DEADLOCK.value in emulate_text(text, CONFIG, EXTENTS)
 
 
 def check_agreement(text):
     """Check that a proven kernel runs and a wrong one fails; return the result of the checker."""
-    result = checked(text)
-    found = emulated(text, CONFIG, EXTENTS)
+    result = run_checker(text)
+    found = emulate_text(text, CONFIG, EXTENTS)
     if result.evaluation == "proven":
         # The checker proves the order of accesses, not the computed numbers.
         assert found in ("", "wrong result"), found

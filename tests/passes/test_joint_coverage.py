@@ -1,7 +1,7 @@
 """Stages that several copies fill side by side: what is read of them is all written."""
 
 import pytest
-from pipeline_mutations import checked, lines_with, without_line
+from pipeline_mutations import lines_with, run_checker, without_line
 
 import mlir_smem.language as sl
 from mlir_smem.kernels.gemm import Config, Problem
@@ -41,11 +41,11 @@ def test_intervals(of, others, covered):
 @pytest.mark.parametrize("b_major", ["k", "n"])
 def test_two_loads_fill_a_stage(b_major):
     program = text(Problem(b_major=b_major, fusion=FUSION, gated=True), CONFIG)
-    assert checked(program).evaluation == "proven"
+    assert run_checker(program).evaluation == "proven"
     loads = lines_with(program, r"smem\.tma_load")
     assert len(loads) == 3
     for load in loads:
-        assert checked(without_line(program, load)).evaluation != "proven"
+        assert run_checker(without_line(program, load)).evaluation != "proven"
 
 
 def test_two_stores_fill_a_tile():

@@ -1,7 +1,7 @@
 """`smem-materialize-descriptors` emits the descriptors of CuTe for `wgmma`."""
 
 import pytest
-from emitted_mmas import SHARED, folded
+from emitted_mmas import SHARED, fold
 from oracle import ROWS, SWIZZLES, name_of
 
 import mlir_smem
@@ -53,7 +53,7 @@ def test_a_descriptor_and_its_steps(row):
             for op in function.regions[0].blocks[0]
             if op.operation.name == "smem.mma_desc"
         )
-        bits = folded(mma.operands[0])
+        bits = fold(mma.operands[0])
         steps = list(ir.DenseI64ArrayAttr(mma.attributes["a_steps"]))
     ignored = sum(0x3FFF << {"lbo": 16, "sbo": 32}[name] for name in row["dont_care"])
     expected = int(row["desc_hex"], 16) + (SHARED + 0x10000 >> 4)

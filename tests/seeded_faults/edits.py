@@ -14,9 +14,9 @@ def sub(pattern: str, replacement: str, count: int = 1) -> Edit:
     """Replace the first `count` matches of a pattern; all if `count` is 0."""
 
     def edit(text: str) -> str:
-        found = re.sub(pattern, replacement, text, count=count, flags=re.MULTILINE)
-        assert found != text, f"no match of {pattern}"
-        return found
+        edited = re.sub(pattern, replacement, text, count=count, flags=re.MULTILINE)
+        assert edited != text, f"no match of {pattern}"
+        return edited
 
     return edit
 
@@ -25,8 +25,8 @@ def both(*edits: Edit) -> Edit:
     """Apply one edit after the other."""
 
     def edit(text: str) -> str:
-        for each in edits:
-            text = each(text)
+        for change in edits:
+            text = change(text)
         return text
 
     return edit
@@ -67,15 +67,15 @@ def descriptor(operand: str, **fields: Callable[[WgmmaDescriptor], Any]) -> Edit
         old = WgmmaDescriptor.decode(bits)
         return replace(old, **{name: field(old) for name, field in fields.items()}).encode()
 
-    return _rewritten(operand, change)
+    return _rewrite_descriptor(operand, change)
 
 
 def flip(operand: str, bits: int) -> Edit:
     """Flip bits of A's or B's descriptor."""
-    return _rewritten(operand, lambda old: old ^ bits)
+    return _rewrite_descriptor(operand, lambda old: old ^ bits)
 
 
-def _rewritten(operand: str, change: Callable[[int], int]) -> Edit:
+def _rewrite_descriptor(operand: str, change: Callable[[int], int]) -> Edit:
     """Change the constant of a descriptor; the constants of A and B occur in this order."""
 
     def edit(text: str) -> str:

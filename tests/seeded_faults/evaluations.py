@@ -24,7 +24,7 @@ class Evaluation:
     emulator: str
 
     @property
-    def found(self) -> bool:
+    def is_noticed(self) -> bool:
         """Whether the checker reports an error, or the emulator a violation or a wrong result."""
         return self.checker == "error" or bool(self.emulator)
 
@@ -34,11 +34,15 @@ def evaluation(fault: Fault) -> Evaluation:
     kernel = base(fault.base)
     if not fault.lowered:
         broken = replace(kernel, text=fault.edit(kernel.text))
-        found = check_and_lower(broken)
-        return Evaluation(CHECKER[found.check.evaluation], emulate_kernel(found.compiled, broken))
-    return Evaluation("", emulate_kernel(_edited(check_and_lower(kernel).compiled, fault), kernel))
+        lowering = check_and_lower(broken)
+        return Evaluation(
+            CHECKER[lowering.check.evaluation], emulate_kernel(lowering.compiled, broken)
+        )
+    return Evaluation(
+        "", emulate_kernel(_apply_edit(check_and_lower(kernel).compiled, fault), kernel)
+    )
 
 
-def _edited(compiled: Compiled, fault: Fault) -> Compiled:
+def _apply_edit(compiled: Compiled, fault: Fault) -> Compiled:
     edited = fault.edit(compiled.nvvm)
     return Compiled(compiled.manifest, compiled.nvvm, bytecode=edited.encode())

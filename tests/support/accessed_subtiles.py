@@ -42,12 +42,12 @@ class AccessKernel:
     steps: tuple[int, int] = (0, 0)
 
     def __str__(self) -> str:
-        at = [
+        starts = [
             f"{step}n={n}" if step else str(n)
             for n, step in zip(self.starts, self.steps, strict=True)
         ]
         shape = "x".join(map(str, self.shape))
-        return f"{self.how} {self.name} {self.d} {shape} at {at} of {self.layout}"
+        return f"{self.how} {self.name} {self.d} {shape} at {starts} of {self.layout}"
 
     @property
     def text(self) -> str:
@@ -55,8 +55,8 @@ class AccessKernel:
         rows, columns = self.shape
         words = self.layout.size_bytes // 4
         bytes_, matrix = f"memref<{words}xi32>", f"memref<{rows}x{columns}x{self.d}>"
-        given, result = (matrix, bytes_) if self.how == "store" else (bytes_, matrix)
-        _, held, _ = ELEMENTS[self.name]
+        input_type, output_type = (matrix, bytes_) if self.how == "store" else (bytes_, matrix)
+        _, memory_type, _ = ELEMENTS[self.name]
         packed = columns // (8 if self.name == "i1" else 1)
         whole = "x".join(map(str, self.layout.shape))
         dynamic = [i for i, step in enumerate(self.steps) if step]
@@ -67,9 +67,9 @@ class AccessKernel:
         types = ", ".join(["!tile", *("index" for _ in dynamic)])
         one = ', %I: !I {smem.name = "I"}' if self.how == "multiply" else ""
         return f"""
-!X = {given}
-!D = {result}
-!I = memref<{packed}x{columns}x{held}, strided<[1, {packed}]>>
+!X = {input_type}
+!D = {output_type}
+!I = memref<{packed}x{columns}x{memory_type}, strided<[1, {packed}]>>
 !bytes = memref<{words * 4}xi8, #gpu.address_space<workgroup>>
 !words = memref<{words}xi32, #gpu.address_space<workgroup>>
 !tile = !smem.tile<tensor<{whole}x{self.name}>, #smem.layout<"{self.layout.cute}">>
@@ -145,18 +145,20 @@ gpu.module @kernels {{
 
     def _bytes(self) -> np.ndarray:
         """The bytes of the tile: the values in the subtile, and 0 elsewhere."""
-        found = np.zeros(self.layout.size_bytes, np.uint8)
-        rows, columns = (np.arange(n) + at for n, at in zip(self.shape, self.starts, strict=True))
+        tile_bytes = np.zeros(self.layout.size_bytes, np.uint8)
+        rows, columns = (
+            np.arange(n) + start for n, start in zip(self.shape, self.starts, strict=True)
+        )
         index = (rows[:, None], columns[None, :])
         offsets, numbers = self.layout.offsets_at(*index), self._numbers()
         if self.name == "i1":
             bit = self.layout.linear_at(*index) % 8
-            np.bitwise_or.at(found, offsets, (numbers << bit).astype(np.uint8))
-            return found
+            np.bitwise_or.at(tile_bytes, offsets, (numbers << bit).astype(np.uint8))
+            return tile_bytes
         raw = numbers.astype(ELEMENTS[self.name][2])[..., None].view(np.uint8)
         for byte in range(raw.shape[-1]):
-            found[offsets + byte] = raw[..., byte]
-        return found
+            tile_bytes[offsets + byte] = raw[..., byte]
+        return tile_bytes
 
     def inputs(self) -> dict[str, np.ndarray]:
         """The inputs: a matrix or the tile's bytes, and the identity for "multiply"."""
@@ -172,11 +174,11 @@ gpu.module @kernels {{
     def _words(self) -> np.ndarray:
         return self._bytes().view(np.int32)
 
-    def expected(self) -> np.ndarray:
+    def expected_output(self) -> np.ndarray:
         """The expected output."""
         return self._words() if self.how == "store" else self._numbers().astype(_DTYPES[self.d])
 
-    def compiled(self, **options):
+    def compile(self, **options):
         """The kernel, compiled for an architecture with the swizzle; it allocates the tile's memory."""
         arch = "sm_90a" if self.layout.swizzle in WIDEST_FIRST else "sm_100a"
         return mlir_smem.compile(

@@ -80,8 +80,8 @@ FORMATS = {
 }
 
 
-def same(found, expected):
+def same(actual, expected):
     """Whether two floats are equal: zeros of one sign, or any two NaN."""
-    if math.isnan(expected) or math.isnan(found):
-        return math.isnan(expected) and math.isnan(found)
-    return found == expected and math.copysign(1, found) == math.copysign(1, expected)
+    if math.isnan(expected) or math.isnan(actual):
+        return math.isnan(expected) and math.isnan(actual)
+    return actual == expected and math.copysign(1, actual) == math.copysign(1, expected)

@@ -142,7 +142,7 @@ def attention(m=64, n=64, d=64, dv=None, *, element="bf16", scale=0.125, mask=AL
         m=m, n=n, d=d, dv=dv or d, element=element, scale=f"{scale:e}", mask=mask
     )
     if m == "?":
-        text = changed(
+        text = substitute(
             text,
             ("tensor.empty()", "tensor.empty(%m)"),
             (
@@ -153,7 +153,7 @@ def attention(m=64, n=64, d=64, dv=None, *, element="bf16", scale=0.125, mask=AL
     return text
 
 
-def changed(text, *pairs):
+def substitute(text, *pairs):
     """A program with texts in the place of others, which must be there."""
     for old, new in pairs:
         assert old in text, old

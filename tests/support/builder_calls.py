@@ -8,8 +8,8 @@ CAST = "builtin.unrealized_conversion_cast"
 
 def value(type_):
     """A value of a type (an MLIR type or its text), made by an unrealized cast."""
-    made = ir.Type.parse(type_) if isinstance(type_, str) else type_
-    return ir.Operation.create(CAST, results=[made]).result
+    mlir_type = ir.Type.parse(type_) if isinstance(type_, str) else type_
+    return ir.Operation.create(CAST, results=[mlir_type]).result
 
 
 def builders():
@@ -22,7 +22,7 @@ def calls():
     names."""
     bf16, f32 = ir.BF16Type.get(), ir.F32Type.get()
     a, b = ops.alloc((64, 32), bf16), ops.alloc((32, 64), bf16)
-    kept = ops.alloc((64, 16), bf16)
+    sparse_a = ops.alloc((64, 16), bf16)
     stages = ops.alloc((4, 64, 64), bf16)
     tile = ops.alloc((64, 64), bf16)
     step = arith.constant(ir.IndexType.get(), 1)
@@ -80,7 +80,7 @@ def calls():
             "pair": False,
         },
         "mma_sp": {
-            "a": kept,
+            "a": sparse_a,
             "b": b,
             "metadata": value(types.metadata((64, 32), bf16)),
             "accumulator": done,

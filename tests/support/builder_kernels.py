@@ -37,15 +37,15 @@ def gemm(ops, a, b, d):
 def pipeline(ops, a, b, d):
     """D = A * B in two partitions: one loads by TMA, the other multiplies and stores by TMA."""
     bf16 = a.type.element_type
-    made = ops.create_pipeline(2)
+    pipe = ops.create_pipeline(2)
     a_stages, b_stages = (ops.alloc((2, 64, 64), bf16) for _ in range(2))
     d_tile = ops.alloc((64, 64), bf16)
 
     def load():
-        stage = ops.producer_acquire(made, 0)
-        ops.tma_load(a, ops.stage(a_stages, stage), made, 0, (0, 0))
-        ops.tma_load(b, ops.stage(b_stages, stage), made, 0, (0, 0), cache="evict_last")
-        ops.producer_commit(made, 0)
+        stage = ops.producer_acquire(pipe, 0)
+        ops.tma_load(a, ops.stage(a_stages, stage), pipe, 0, (0, 0))
+        ops.tma_load(b, ops.stage(b_stages, stage), pipe, 0, (0, 0), cache="evict_last")
+        ops.producer_commit(pipe, 0)
 
     def store():
         ops.tma_store(d_tile, d, (0, 0))
@@ -53,12 +53,12 @@ def pipeline(ops, a, b, d):
         ops.tma_wait()
 
     def multiply(_):
-        stage = ops.consumer_wait(made, 0)
+        stage = ops.consumer_wait(pipe, 0)
         ops.order_wait()
         product = ops.mma(ops.stage(a_stages, stage), ops.stage(b_stages, stage))
         ops.order_arrive()
         done = ops.wait(product)
-        ops.consumer_release(made, 0)
+        ops.consumer_release(pipe, 0)
         ops.store(done, d_tile)
         ops.fence()
         ops.warpgroup_barrier()
@@ -69,16 +69,16 @@ def pipeline(ops, a, b, d):
 
 def sparse(ops, a, b, metadata, d):
     """D = A * B of a sparse A."""
-    a_tile, b_tile = (ops.alloc(each.type.shape, each.type.element_type) for each in (a, b))
+    a_tile, b_tile = (ops.alloc(memory.type.shape, memory.type.element_type) for memory in (a, b))
     ops.copy(a, a_tile)
     ops.copy(b, b_tile)
     ops.fence()
     gpu.barrier()
-    kept = ops.load(metadata, types.metadata((64, 64), a.type.element_type))
-    ops.store(ops.wait(ops.mma_sp(a_tile, b_tile, kept)), d)
+    metadata_fragment = ops.load(metadata, types.metadata((64, 64), a.type.element_type))
+    ops.store(ops.wait(ops.mma_sp(a_tile, b_tile, metadata_fragment)), d)
 
 
-def scaled(ops, a, b, a_scales, b_scales, d):
+def block_scaled(ops, a, b, a_scales, b_scales, d):
     """D = A * B of 4-bit floats with scale factors."""
     fp4, factors = ir.Type.parse("f4E2M1FN"), a_scales.type.element_type
     tiles = [ops.alloc((128, 64), fp4), ops.alloc((64, 128), fp4)]
@@ -118,7 +118,7 @@ KERNELS = {
         1,
     ),
     "scaled": (
-        scaled,
+        block_scaled,
         "sm_100a",
         {
             "A": "128x32xi8",
@@ -139,7 +139,7 @@ KERNELS = {
 }
 
 
-def built(name, ops):
+def build_kernel(name, ops):
     """Build a module with a kernel with the builders `ops`, in the current context."""
     build, _, arguments, warpgroups = KERNELS[name]
     matrices = [ir.Type.parse(f"memref<{text}>") for text in arguments.values()]
@@ -154,7 +154,9 @@ def built(name, ops):
             name,
             kernel=True,
             known_block_size=[128 * warpgroups, 1, 1],
-            arg_attrs=[{"smem.name": ir.StringAttr.get(each)} for each in arguments],
+            arg_attrs=[
+                {"smem.name": ir.StringAttr.get(argument_name)} for argument_name in arguments
+            ],
         )
     with ir.InsertionPoint(function.add_entry_block()):
         build(ops, *function.entry_block.arguments)

@@ -25,15 +25,15 @@ ELEMENTS = {
 class Case:
     """CTAs copy a tile between matrices A and D.
 
-    With `loads`, each CTA loads the tile at `at` of A, which is partly out of bounds, and stores it to
-    its own matrix of D. Without, all threads copy A to the tile, which is then stored at `at` of D.
+    With `loads`, each CTA loads the tile at `coordinates` of A, which is partly out of bounds, and stores
+    it to its own matrix of D. Without, all threads copy A to the tile, which is then stored there in D.
 
     Attributes:
         element: the tile's element type.
         shape: the tile's shape, in its elements.
         swizzle: the tile's swizzle.
         columns: whether tile, A and D are column-major.
-        at: (row, column) in the matrix, in the matrix's elements.
+        coordinates: (row, column) in the matrix, in the matrix's elements.
         batch: whether the matrix is the second of three.
         loads: whether `smem.tma_load` is tested, or `smem.tma_store` alone.
         cluster: CTAs along x and y.
@@ -44,7 +44,7 @@ class Case:
     shape: tuple[int, int] = (64, 64)
     swizzle: str = "128B"
     columns: bool = False
-    at: tuple[int, int] = (8, -16)
+    coordinates: tuple[int, int] = (8, -16)
     batch: bool = False
     loads: bool = True
     cluster: tuple[int, int] = (1, 1)
@@ -107,8 +107,8 @@ gpu.module @kernels {{
       kernel attributes {{known_block_size = array<i32: 128, 1, 1>{self._cluster()}}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %row = arith.constant {self.at[0]} : index
-    %column = arith.constant {self.at[1]} : index
+    %row = arith.constant {self.coordinates[0]} : index
+    %column = arith.constant {self.coordinates[1]} : index
     %width = arith.constant {self.cluster[0]} : index
     %x = gpu.block_id x
     %y = gpu.block_id y
@@ -178,22 +178,24 @@ gpu.module @kernels {{
         """The expected D. Out-of-bounds elements are loaded as zeros, and are not stored."""
         a = self.inputs()["A"]
         matrix = a[1] if self.batch else a
-        found = np.zeros(matrix.shape, matrix.dtype)
+        d = np.zeros(matrix.shape, matrix.dtype)
         inside, other = [], []
-        for at, extent in zip(self.at, matrix.shape, strict=True):
-            first, second, size = max(-at, 0), max(at, 0), extent - abs(at)
+        for coordinate, extent in zip(self.coordinates, matrix.shape, strict=True):
+            first, second, size = max(-coordinate, 0), max(coordinate, 0), extent - abs(coordinate)
             inside.append(slice(first, first + size))
             other.append(slice(second, second + size))
         tile, place = tuple(inside), tuple(other)
         if self.loads:
-            found[tile] = matrix[place]
+            d[tile] = matrix[place]
         else:
-            found[place] = matrix[tile]
-        return np.stack([found] * self._copies) if self._copies else found
+            d[place] = matrix[tile]
+        return np.stack([d] * self._copies) if self._copies else d
 
 
 def _store(element: str, shape: tuple[int, int], swizzle: str, columns: bool) -> Case:
-    return Case(element, shape, swizzle, columns, loads=False, at=(16, 5) if columns else (8, 32))
+    return Case(
+        element, shape, swizzle, columns, loads=False, coordinates=(16, 5) if columns else (8, 32)
+    )
 
 
 CASES = [
@@ -215,19 +217,19 @@ CASES = [
     _store("f4E2M1FN", (64, 64), "32B", False),
     # Loads, also of a matrix in a batch.
     Case("bf16"),
-    Case("bf16", columns=True, at=(-8, 16)),
+    Case("bf16", columns=True, coordinates=(-8, 16)),
     Case("bf16", (64, 128), batch=True),
     Case("tf32", (64, 64), "64B", batch=True, columns=False),
     Case("i32", (64, 64), "64B"),
-    Case("i1", (64, 2048), at=(-3, 16)),
-    Case("f4E2M1FN", (64, 512), at=(-3, 16)),
+    Case("i1", (64, 2048), coordinates=(-3, 16)),
+    Case("f4E2M1FN", (64, 512), coordinates=(-3, 16)),
     # Loads that CTAs share: across the lines and along them, along x and y of the cluster.
     Case("bf16", cluster=(2, 1), multicast="x"),
     Case("bf16", cluster=(1, 4), multicast="y"),
     Case("bf16", (64, 128), cluster=(2, 1), multicast="x"),
     Case("bf16", (64, 128), cluster=(2, 2), multicast="y"),
     Case("f32", (128, 64), cluster=(4, 2), multicast="x", batch=True),
-    Case("i1", (64, 2048), cluster=(2, 1), multicast="x", at=(1, -32)),
+    Case("i1", (64, 2048), cluster=(2, 1), multicast="x", coordinates=(1, -32)),
     Case("ui8", (64, 128), cluster=(2, 4), multicast="y"),
     Case("bf16", cluster=(2, 1)),
 ]

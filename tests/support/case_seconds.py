@@ -68,14 +68,14 @@ class CaseSeconds:
             Path(file).write_text(json.dumps(dict(sorted(self.seconds.items())), indent=0) + "\n")
         if self._config.getoption("--record-slow"):
             tiers.write_slow(self.seconds, circumstances())
-        if self._config.getoption("--check-slow") and (slow := self._unmarked()):
+        if self._config.getoption("--check-slow") and (slow := self._unmarked_cases()):
             print(_message(slow), file=sys.stderr)
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def _unmarked(self) -> dict[str, float]:
+    def _unmarked_cases(self) -> dict[str, float]:
         """Return the CPU seconds of the cases that the table lacks, and that were slow in two runs."""
         limit = tiers.TOLERANCE * tiers.LIMIT
-        suspects = tiers.unrecorded(self.seconds, limit)
+        suspects = tiers.unrecorded_cases(self.seconds, limit)
         if not suspects:
             return {}
         limit *= tiers.slowness()

@@ -11,7 +11,7 @@ import mlir_smem.language as sl
 M, N, DEPTH = 128, 64, 64
 
 
-def summed(ctas, *, before=True, after=True, written=True, filled=False):
+def cluster_sum(ctas, *, before=True, after=True, written=True, filled=False):
     """Make the kernel in which each CTA doubles a tile, and adds those of all CTAs in its columns.
 
     Args:
@@ -24,12 +24,12 @@ def summed(ctas, *, before=True, after=True, written=True, filled=False):
     @sl.kernel("(P,64,64), (64,64)", cluster=(ctas,), sync="manual")
     def kernel(A, C):
         part, rank = sl.alloc((64, 64), sl.f32), sl.block_id(0) % ctas
-        own = sl.load(A[rank, 0:64, 0:64]) * 2.0
+        doubled = sl.load(A[rank, 0:64, 0:64]) * 2.0
         if written:
-            sl.store(own, part)
+            sl.store(doubled, part)
         else:
             with sl.when(rank < 1):
-                sl.store(own, part)
+                sl.store(doubled, part)
         if before:
             sl.cluster_barrier()
         columns = sl.ds(rank * (64 // ctas), 64 // ctas)
@@ -40,7 +40,7 @@ def summed(ctas, *, before=True, after=True, written=True, filled=False):
         if filled:
             if after:
                 sl.cluster_barrier()
-            sl.store(own, part)
+            sl.store(doubled, part)
 
     return kernel
 
@@ -74,26 +74,26 @@ def split_k(ctas, warpgroups=2, **changed):
                     sl.cluster_barrier()
                 with sl.elect():
                     for k in sl.range(count):
-                        at = sl.ds((begin + k) * DEPTH, DEPTH)
+                        k_slice = sl.ds((begin + k) * DEPTH, DEPTH)
                         with loads.producer(k) as stage:
-                            sl.tma_load(A[0:M, at], a[stage], stage)
-                            sl.tma_load(B[at, 0:N], b[stage], stage)
+                            sl.tma_load(A[0:M, k_slice], a[stage], stage)
+                            sl.tma_load(B[k_slice, 0:N], b[stage], stage)
                 for _ in range(how.producers - how.early):
                     sl.cluster_barrier()
             with sl.partition(warpgroups) as warpgroup:
-                own = sl.ds(warpgroup * rows, rows)
+                row_slice = sl.ds(warpgroup * rows, rows)
                 acc = sl.zeros((rows, N), sl.f32)
                 for k in sl.range(count):
                     with loads.consumer(k) as stage:
-                        acc = sl.wait(sl.mma(a[stage][own, :], b[stage], acc))
-                sl.store(acc, part[own, :])
+                        acc = sl.wait(sl.mma(a[stage][row_slice, :], b[stage], acc))
+                sl.store(acc, part[row_slice, :])
                 for _ in range(how.consumers):
                     sl.cluster_barrier()
                 columns = sl.ds(rank * (N // ctas), N // ctas)
-                total = sl.load(part[own, columns], rank=0)
+                total = sl.load(part[row_slice, columns], rank=0)
                 for other in range(1, ctas):
-                    total = total + sl.load(part[own, columns], rank=other)
-                sl.store(total, C[own, columns])
+                    total = total + sl.load(part[row_slice, columns], rank=other)
+                sl.store(total, C[row_slice, columns])
 
     return kernel
 
@@ -116,6 +116,6 @@ def parts(ctas, seed=0):
 def expected_sum(a):
     """The sum of the doubled tiles in their order."""
     total = a[0] * np.float32(2)
-    for each in a[1:]:
-        total = total + each * np.float32(2)
+    for tile in a[1:]:
+        total = total + tile * np.float32(2)
     return total

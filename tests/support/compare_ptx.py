@@ -117,15 +117,15 @@ def emit(tree: Path, out: Path) -> None:
     outputs: dict[str, str] = {}
     for name, text in modules(tree):
         for arch in ARCHS:
-            outputs[f"{name} {arch}"] = _compiled(text, arch)
+            outputs[f"{name} {arch}"] = _compile(text, arch)
     for name, elements in TRACED.items():
         outputs[f"{name}.py"] = _compile_traced(tree, name, elements).replace(os.fspath(tree), "")
     for name, arguments in commands(tree):
-        outputs[name] = _printed(arguments).replace(os.fspath(tree), "")
+        outputs[name] = _run_smem_opt(arguments).replace(os.fspath(tree), "")
     out.write_text(json.dumps(outputs))
 
 
-def _compiled(text: str, arch: str) -> str:
+def _compile(text: str, arch: str) -> str:
     """Return the PTX and the remarks of a module, or the error."""
     from mlir_smem import compile
 
@@ -153,7 +153,7 @@ def _compile_traced(tree: Path, name: str, elements: tuple[str, ...]) -> str:
     return "\n".join([kernel.ptx(*elements), *map(str, kernel.check(*elements))])
 
 
-def _printed(arguments: list[str]) -> str:
+def _run_smem_opt(arguments: list[str]) -> str:
     """Return the outputs and the exit code of an `smem-opt` command."""
     from mlir_smem.tools.smem_opt import smem_opt
 
@@ -226,7 +226,7 @@ def report(old: dict[str, str], new: dict[str, str]) -> int:
         if old.get(name) == new.get(name):
             continue
         differing += 1
-        lines = [each.get(name, "(no such case)\n").splitlines() for each in (old, new)]
+        lines = [outputs.get(name, "(no such case)\n").splitlines() for outputs in (old, new)]
         print(*difflib.unified_diff(*lines, f"old {name}", f"new {name}", lineterm=""), sep="\n")
     print(f"{len(old)} cases before, {len(new)} now, {differing} differ")
     return 1 if differing else 0

@@ -12,7 +12,7 @@ BODY = f"{WIDEN}%z = arith.mulf %x, %y : f32\n%t = arith.addf %o, %z : f32\nlina
 TYPES = "tensor<64x64xbf16>", "tensor<64x64xbf16>", "tensor<64x64xf32>"
 
 
-def lowered(text, **options):
+def lower(text, **options):
     """Run the pass; return the module as text, and the remarks."""
     remarks = []
     with new_context(), remark_handler(lambda _, message: remarks.append(message)):
@@ -27,26 +27,26 @@ def lowered(text, **options):
 def generic(maps=MM, body=BODY, types=TYPES, loops="ppr"):
     """A function with one `linalg.generic` of two inputs."""
     kinds = ", ".join({"p": '"parallel"', "r": '"reduction"'}[loop] for loop in loops)
-    maps = ", ".join(f"affine_map<{each}>" for each in maps)
-    elements = [each.strip(">").split(",")[0].split("<")[1].split("x")[-1] for each in types]
-    made = "" if types[2].startswith("memref") else f" -> {types[2]}"
-    result = "" if not made else "%d = "
+    maps = ", ".join(f"affine_map<{map_}>" for map_ in maps)
+    elements = [type_.strip(">").split(",")[0].split("<")[1].split("x")[-1] for type_ in types]
+    results = "" if types[2].startswith("memref") else f" -> {types[2]}"
+    result = "" if not results else "%d = "
     arguments = ", ".join(f"%{n}: {t}" for n, t in zip("abc", types, strict=True))
     block = ", ".join(f"%{n}: {t}" for n, t in zip("pqo", elements, strict=True))
-    back = f"return %d : {types[2]}" if made else "return"
-    return f"""func.func @f({arguments}){made} {{
+    back = f"return %d : {types[2]}" if results else "return"
+    return f"""func.func @f({arguments}){results} {{
   {result}linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
     ins(%a, %b : {types[0]}, {types[1]}) outs(%c : {types[2]}) {{
   ^bb0({block}):
     {body}
-  }}{made}
+  }}{results}
   {back}
 }}"""
 
 
 def tensors(*shapes, element="bf16", result="f32"):
-    made = [f"tensor<{'x'.join(map(str, (*shape, element)))}>" for shape in shapes[:2]]
-    return *made, f"tensor<{'x'.join(map(str, (*shapes[2], result)))}>"
+    inputs = [f"tensor<{'x'.join(map(str, (*shape, element)))}>" for shape in shapes[:2]]
+    return *inputs, f"tensor<{'x'.join(map(str, (*shapes[2], result)))}>"
 
 
 def ints(a, c, widen="extsi"):

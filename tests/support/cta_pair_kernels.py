@@ -14,10 +14,10 @@ from tcgen05_kernels import (
     WAIT,
     WAIT_LOAD,
     Tcgen05Kernel,
-    at,
     load,
     matrix_of,
     mma,
+    tmem_address,
 )
 
 CLUSTER = "attributes {known_cluster_size = array<i32: CTAS, 1, 1>}"
@@ -40,14 +40,14 @@ _ALLOCATION = [
 ]
 
 
-def paired(text):
+def with_pair_allocation(text):
     """Return lines with the allocation ops of `cta_group::1` replaced by those of `cta_group::2`."""
     for one, two in _ALLOCATION:
         text = text.replace(one, two)
     return text
 
 
-PAIR_BEGIN = paired(
+PAIR_BEGIN = with_pair_allocation(
     """
     %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
     %cta = arith.index_cast %rank : i32 to index
@@ -71,7 +71,7 @@ PAIR_BEGIN = paired(
     + "\n    %issues = arith.andi %leader, %even : i1"
 )
 
-PAIR_END = paired(END)
+PAIR_END = with_pair_allocation(END)
 
 
 def wait_for(name, bar="%bar", state="%state"):
@@ -101,7 +101,7 @@ def finish(name):
 
 def issue(name, instructions, kind="f16"):
     """Lines by which the even CTA's leader issues mma; `instructions` as of `mma_kernel`."""
-    lines = "".join(mma(f"{name}{i}", kind, *each) for i, each in enumerate(instructions))
+    lines = "".join(mma(f"{name}{i}", kind, *operands) for i, operands in enumerate(instructions))
     return f"scf.if %issues {{{lines}\n    }}".replace("cta_1", "cta_2")
 
 
@@ -144,12 +144,12 @@ class PairKernel(Tcgen05Kernel):
         return faults_of(text, "k", [data, out], 128, self.ctas), out
 
 
-def with_early_return(kernel, after, what=""):
-    """The kernel, in which the odd CTA returns after some lines; it executes `what` before."""
+def with_early_return(kernel, after, before_return=""):
+    """The kernel, in which the odd CTA returns after some lines; first it executes `before_return`."""
     lines = f"""{after}
     cf.cond_br %even, ^stays, ^leaves
   ^leaves:
-    {what}
+    {before_return}
     gpu.return
   ^stays:"""
     return replace(kernel.without(after, lines), end=f"{kernel.end}\n    gpu.return")
@@ -160,7 +160,7 @@ def pair_kernel(instructions, m, n, kind="f16"):
     width = n if m == 256 else n // 2
     lines, registers = load_columns("r", width)
     body = [
-        at("d", 0),
+        tmem_address("d", 0),
         pair_barrier("begin"),
         issue("m", instructions, kind),
         finish("end"),

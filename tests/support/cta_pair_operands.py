@@ -26,12 +26,12 @@ def pair_operands(mix, m, n, k_blocks=2, majors=("k", "k"), seed=0):
         placed, matrices = [], []
         for name, extent, major in zip(names, (m, n), majors, strict=True):
             whole = values(name, rng, (extent, k))
-            at = [
+            descriptors = [
                 cta.place(half, name, major, Swizzle.B32)
                 for cta, half in zip(ctas, np.split(whole, 2), strict=True)
             ]
-            assert at[0] == at[1]
-            placed.append(at[0])
+            assert descriptors[0] == descriptors[1]
+            placed.append(descriptors[0])
             matrices.append(whole)
         instructions.append((*placed, form.encode(), k_block > 0))
         of_k_blocks.append(matrices)

@@ -26,7 +26,7 @@ def run(name: str, examples: list[doctest.Example], names: dict[str, Any], gpu: 
         names: what they may use.
         gpu: whether lines with `# on a GPU` are run.
     """
-    chosen = [each for each in examples if gpu or ON_A_GPU not in each.source]
+    chosen = [example for example in examples if gpu or ON_A_GPU not in example.source]
     test = doctest.DocTest(chosen, dict(names), name, None, None, None)
     report: list[str] = []
     doctest.DocTestRunner(verbose=False).run(test, out=report.append)

@@ -12,7 +12,7 @@ class Drawn:
     """A drawn cell: its place on the grid, its data and label; no row if it has no element."""
 
     line: int
-    at: int
+    position: int
     row: int | None
     column: int | None
     byte: int
@@ -39,20 +39,25 @@ def _panel(rects, texts):
     by_cell = defaultdict(list)
     for tx, ty, text in texts:
         by_cell[(ty - top) // height, (tx - left) // width].append(text)
-    found = []
+    cells = []
     for rect in rects:
         x, y = _number(rect, "x"), _number(rect, "y")
-        (line, line_rest), (at, at_rest) = divmod(y - top, height), divmod(x - left, width)
-        assert not line_rest and not at_rest, "off the grid"
-        inside = by_cell[line, at]
+        (line, line_rest), (position, position_rest) = (
+            divmod(y - top, height),
+            divmod(x - left, width),
+        )
+        assert not line_rest and not position_rest, "off the grid"
+        inside = by_cell[line, position]
         lane = _number(rect, "data-lane")
         labels = [t for t in inside if not t.startswith("l")]
         assert len(labels) == ("data-row" in rect.attrib)
         lanes = [t for t in inside if t.startswith("l")]
         assert lanes in ([f"lane {lane}"], [f"line {lane}"]) if lane is not None else not lanes
         data = (_number(rect, f"data-{name}") for name in ("row", "column", "byte"))
-        found.append(Drawn(line, at, *data, lane, labels[0] if labels else None, rect.get("fill")))
-    return found
+        cells.append(
+            Drawn(line, position, *data, lane, labels[0] if labels else None, rect.get("fill"))
+        )
+    return cells
 
 
 def _number(rect, name):
@@ -67,20 +72,20 @@ def check_positions(cells, picture):
     moved = picture.start or picture.base_offset
     offsets = None if moved else layout.offsets()
     size, first_line = picture.cells.size, picture.start // 128
-    places = [(cell.line, cell.at) for cell in cells]
+    places = [(cell.line, cell.position) for cell in cells]
     assert len(set(places)) == len(places)
-    held = [cell for cell in cells if cell.row is not None]
-    for cell in held:
+    filled = [cell for cell in cells if cell.row is not None]
+    for cell in filled:
         if offsets is not None:
             byte = int(offsets[cell.row, cell.column])
         else:
-            at = int(layout.linear()[cell.row, cell.column]) * layout.element.bits // 8
-            byte = layout.swizzle.apply(picture.start + at, picture.base_offset)
+            offset = int(layout.linear()[cell.row, cell.column]) * layout.element.bits // 8
+            byte = layout.swizzle.apply(picture.start + offset, picture.base_offset)
         assert cell.byte == byte
         if logical:
-            assert (cell.line, cell.at) == (cell.row // extent[0], cell.column // extent[1])
+            assert (cell.line, cell.position) == (cell.row // extent[0], cell.column // extent[1])
             assert cell.label == f"{byte:#x}"
         else:
-            assert (cell.line + first_line) * 128 + cell.at * size == byte
+            assert (cell.line + first_line) * 128 + cell.position * size == byte
             assert cell.label == f"{cell.row},{cell.column}"
-    return len(held)
+    return len(filled)

@@ -11,7 +11,7 @@ DTYPES = {"f16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16)}
 SIZE = 64
 
 
-def _scaled(random: np.random.Generator, shape: tuple[int, int], spread: int) -> np.ndarray:
+def _wide_exponents(random: np.random.Generator, shape: tuple[int, int], spread: int) -> np.ndarray:
     return random.standard_normal(shape) * 2.0 ** random.integers(-spread, spread + 1, shape)
 
 
@@ -31,7 +31,7 @@ def _bits(random: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
 CASES: dict[str, Callable[[np.random.Generator, tuple[int, int], int], np.ndarray]] = {
     "normal": lambda random, shape, fraction: random.standard_normal(shape),
     "any bits": lambda random, shape, fraction: _bits(random, shape),
-    "wide exponents": lambda random, shape, fraction: _scaled(random, shape, 12),
+    "wide exponents": lambda random, shape, fraction: _wide_exponents(random, shape, 12),
     "infinities and NaN": lambda random, shape, fraction: _special(random, shape),
     "subnormals": lambda random, shape, fraction: _bits(random, shape) & (0x8000 | fraction),
     "zeros of both signs": lambda random, shape, fraction: _bits(random, shape) & 0x8000,

@@ -88,23 +88,23 @@ class EmittedCase:
         return "-".join([self.a, self.b, *(f"{k}.{v}" for k, v in self.options.items())])
 
     @cached_property
-    def chosen(self) -> ChosenOperands:
+    def choice(self) -> ChosenOperands:
         return choose_operands(self.a, self.b, **self.options)
 
     @property
-    def _packed(self) -> int:
+    def _packing(self) -> int:
         """Elements along K per stored value."""
         return 8 if self.a.endswith("b1") else 1
 
     @property
     def shared_bytes(self) -> int:
         """Dynamic shared memory, with room to align both tiles."""
-        return sum(operand.layout.size_bytes for operand in self.chosen.each) + 2 * 1024
+        return sum(operand.layout.size_bytes for operand in self.choice.each) + 2 * 1024
 
     @property
     def source(self) -> str:
         """The emitted code and a kernel `product(A, B, D)` of one warpgroup; all are row-major."""
-        mma, a, b = self.chosen.mma, self.chosen.a, self.chosen.b
+        mma, a, b = self.choice.mma, self.choice.a, self.choice.b
         assert mma and a and b
         float_, pieces, begin = mma.accumulator.name == "f32", [], 0
         d_type = "float" if float_ else "int"
@@ -123,15 +123,15 @@ class EmittedCase:
             m=mma.m,
             n=mma.n,
             k=mma.k,
-            packed=self._packed,
+            packed=self._packing,
             pieces="".join(pieces),
         )
         functions = "".join(self._mma(n, float_) for n in sorted(set(mma.pieces)))
-        return cuda_source(self.chosen, "smem-layout choose ...") + functions + kernel
+        return cuda_source(self.choice, "smem-layout choose ...") + functions + kernel
 
     def _mma(self, n: int, float_: bool) -> str:
         """Return a function that executes the instruction with a given N."""
-        mma = self.chosen.mma
+        mma = self.choice.mma
         assert mma
         count = n // 2
         registers = ", ".join(f"%{i}" for i in range(count))
@@ -152,26 +152,26 @@ __device__ __forceinline__ void mma_{n}({"float" if float_ else "int"} (&sums)[{
     def inputs(self) -> tuple[np.ndarray, np.ndarray]:
         """Return A and B, with integers that the types represent exactly."""
         random = np.random.default_rng(7)
-        mma, found = self.chosen.mma, []
+        mma, matrices = self.choice.mma, []
         assert mma
         shapes = ((mma.m, mma.k), (mma.k, mma.n))
-        for operand, shape in zip(self.chosen.each, shapes, strict=True):
+        for operand, shape in zip(self.choice.each, shapes, strict=True):
             low, high = _NUMBERS.get(str(operand.spec.element), (-4, 4))
             numbers = random.integers(low, high, shape, endpoint=True)
-            found.append(numbers.astype(_MOVED[str(operand.spec.element)][1]))
-        return found[0], found[1]
+            matrices.append(numbers.astype(_MOVED[str(operand.spec.element)][1]))
+        return matrices[0], matrices[1]
 
-    def moved(self) -> tuple[np.ndarray, np.ndarray]:
+    def packed_inputs(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the inputs as the kernel takes them: 8 bits of b1 per byte along K."""
         a, b = self.inputs()
-        if self._packed == 1:
+        if self._packing == 1:
             return a, b
         return np.packbits(a, 1, bitorder="little"), np.packbits(b, 0, bitorder="little")
 
-    def expected(self) -> np.ndarray:
+    def expected_product(self) -> np.ndarray:
         """Return A * B, which is exact for every type."""
         a, b = (x.astype(np.float64) for x in self.inputs())
-        mma = self.chosen.mma
+        mma = self.choice.mma
         assert mma
         return (a @ b).astype(np.float32 if mma.accumulator.name == "f32" else np.int32)
 

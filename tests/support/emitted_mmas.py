@@ -48,34 +48,34 @@ class Emitted:
     columns: list[int]
 
 
-def emitted(text, arch):
+def instructions_of(text, arch):
     """Return the instructions that a kernel is lowered to."""
-    found = Emitted([], [], [], [])
+    instructions = Emitted([], [], [], [])
     with ir.Context() as context:
         mlir_smem.register(context)
         lowered = mlir_smem.compile(text, arch=arch, emit="nvvm").located
         module = parse_module(lowered)
-        for op in _each(module.operation):
-            given = list(op.operands)
+        for op in _walk(module.operation):
+            operands = list(op.operands)
             if op.name.startswith("nvvm.tcgen05.mma"):
-                a, b, instruction = (folded(value) for value in given[1:4])
-                found.mmas.append(EmittedMma(_opcode(op), a, b, instruction))
+                a, b, instruction = (fold(value) for value in operands[1:4])
+                instructions.mmas.append(EmittedMma(_opcode(op), a, b, instruction))
             elif op.name == "nvvm.tcgen05.cp":
-                found.copied.append(folded(given[1]))
+                instructions.copied.append(fold(operands[1]))
             elif op.name == "nvvm.tcgen05.commit":
-                found.masks.append(folded(given[1]) if len(given) > 1 else None)
+                instructions.masks.append(fold(operands[1]) if len(operands) > 1 else None)
             elif op.name == "nvvm.tcgen05.alloc":
-                found.columns.append(folded(given[1]))
-    return found
+                instructions.columns.append(fold(operands[1]))
+    return instructions
 
 
-def _each(op):
+def _walk(op):
     """Yield an op and the ops inside it, in order."""
     yield op
     for region in op.regions:
         for block in region:
             for inner in block.operations:
-                yield from _each(inner.operation)
+                yield from _walk(inner.operation)
 
 
 def _opcode(op):
@@ -89,7 +89,7 @@ def _opcode(op):
     return f"tcgen05.mma.cta_group::{qualifiers['ctaGroup'][-1]}.kind::{qualifiers['kind']}{scaled}"
 
 
-def folded(value):
+def fold(value):
     """Return the constant of a value in a CTA of rank RANK with shared memory at SHARED."""
     op = value.owner
     assert isinstance(op, ir.Operation | ir.OpView), "an argument"
@@ -101,12 +101,12 @@ def folded(value):
         return SHARED
     if op.name == "nvvm.read.ptx.sreg.cluster.ctarank":
         return RANK
-    given = [folded(each) for each in op.operands]
+    operands = [fold(operand) for operand in op.operands]
     if op.name == "llvm.inline_asm":
         assert ir.StringAttr(op.attributes["asm_string"]).value == ""
-        return given[0]
+        return operands[0]
     if op.name == "llvm.getelementptr":
         assert str(op.attributes["elem_type"]) == "i8"
         (index,) = ir.DenseI32ArrayAttr(op.attributes["rawConstantIndices"])
-        return given[0] + index
-    return _ARITHMETIC[op.name](*given)
+        return operands[0] + index
+    return _ARITHMETIC[op.name](*operands)

@@ -117,16 +117,16 @@ def faults_of(text, entry, arguments, block=32, grid=1, shared=0, source=None):
 
 
 def _fault(violation, text):
-    found = re.search(r'"-":(\d+):', str(violation.location))
-    line = text.splitlines()[int(found[1]) - 1].strip() if found else ""
+    match = re.search(r'"-":(\d+):', str(violation.location))
+    line = text.splitlines()[int(match[1]) - 1].strip() if match else ""
     return Fault(violation.kind, line, violation.message)
 
 
 def only_fault(*arguments, **options):
     """The only fault of a kernel; arguments are those of `faults`."""
-    found = faults(*arguments, **options)
-    assert len(found) == 1, found
-    return found[0]
+    all_faults = faults(*arguments, **options)
+    assert len(all_faults) == 1, all_faults
+    return all_faults[0]
 
 
 def elementwise(line, inputs, result, elements=None):

@@ -60,7 +60,7 @@ def product(*types: str, **options) -> Kernel:
     return Kernel(case.text, inputs, *case.exact(inputs))
 
 
-def scaled(*types: str, **options) -> Kernel:
+def scaled_product(*types: str, **options) -> Kernel:
     """A block-scaled matrix product; types are those of A, B and the scale factors."""
     case = BlockCase(*types, **options)
     return Kernel(case.text, case.inputs(), case.expected_result(), blocks=case.blocks)
@@ -68,9 +68,9 @@ def scaled(*types: str, **options) -> Kernel:
 
 def view() -> Kernel:
     """A product of tiles that begin three 128-byte lines into a swizzle pattern: base offset 3."""
-    found = base("view")
+    case = base("view")
     return Kernel(
-        found.text, found.inputs, found.exact, found.bound, reserved_bytes=found.reserved_bytes
+        case.text, case.inputs, case.exact, case.bound, reserved_bytes=case.reserved_bytes
     )
 
 
@@ -93,9 +93,9 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "A negated": lambda: product(*BF16, modifier="negate_a"),
     "B negated": lambda: product(*BF16, modifier="negate_b"),
     "saturated": lambda: product("i8", "i8", "i32", modifier="satfinite", start=2**31 - 1),
-    "scaled": lambda: scaled("f8E4M3FN", "f8E5M2", n=24, k=128),
+    "scaled": lambda: scaled_product("f8E4M3FN", "f8E5M2", n=24, k=128),
     # Rows of 384 bytes: instructions read 48 bytes along K, some of them from two chunks.
-    "long": lambda: scaled("f4E2M1FN", "f4E2M1FN", "f8E8M0FNU", block=32, n=16, k=768),
+    "long": lambda: scaled_product("f4E2M1FN", "f4E2M1FN", "f8E8M0FNU", block=32, n=16, k=768),
 }
 
 
@@ -142,6 +142,6 @@ def drop(monkeypatch, encoder, field):
     monkeypatch.setattr(encoder, "encode", lambda self: whole(self) & ~mask)
 
 
-def at(first: int, width: int) -> tuple[int, int]:
+def bit_field(first: int, width: int) -> tuple[int, int]:
     """A field's first bit and width."""
     return first, width

@@ -65,8 +65,8 @@ def torch_programs():
             o = F.scaled_dot_product_attention(q, k, v, is_causal=True)
             return self.out(o.transpose(1, 2).reshape(batch, seq, dim))
 
-    def linear(of):
-        return lambda x, w, c: of(F.linear(x, w, c))
+    def linear(activation):
+        return lambda x, w, c: activation(F.linear(x, w, c))
 
     def scores(q, k):
         return torch.softmax(q @ k.transpose(-1, -2) * 0.125, -1)
@@ -130,12 +130,12 @@ def torch_programs():
         "odd_rows": (lambda a, b: a @ b, [r(33, 65), r(65, 34)]),
         "two_users": (lambda a, b: (torch.relu(a @ b), (a @ b).exp()), [x, r(64, 128)]),
     }
-    found = {name: (*each, None) for name, each in plain.items()}
-    found["mm_dyn"] = lambda a, b: F.relu(a @ b), [x, r(64, 128)], ({0: M}, {1: N})
-    found["mlp"] = Mlp(), [r(96, 64)], None
-    found["layer"] = Layer(), [r(2, 64, 64)], ({0: M},)
-    found["heads"] = Heads(), [r(2, 64, 128)], None
-    return found
+    programs = {name: (*program, None) for name, program in plain.items()}
+    programs["mm_dyn"] = lambda a, b: F.relu(a @ b), [x, r(64, 128)], ({0: M}, {1: N})
+    programs["mlp"] = Mlp(), [r(96, 64)], None
+    programs["layer"] = Layer(), [r(2, 64, 64)], ({0: M},)
+    programs["heads"] = Heads(), [r(2, 64, 128)], None
+    return programs
 
 
 def torch_ops():
@@ -238,19 +238,19 @@ def _region(function, inputs, dynamic):
     dynamo = importlib.import_module("mlir_smem.frontend.dynamo.region_kernel")
     regions = importlib.import_module("mlir_smem.frontend.dynamo.regions")
     views = importlib.import_module("mlir_smem.frontend.dynamo.views")
-    found = []
+    texts = []
 
     def read(module, _):
         views.sink_views(module.graph)
         (region,) = regions.regions_of(module.graph)
-        found.append(dynamo.linalg_of(region)[0])
+        texts.append(dynamo.linalg_of(region)[0])
         return module.forward
 
     for number in dynamic:
         torch._dynamo.mark_dynamic(inputs[number], 0)
     backend = common.aot_autograd(fw_compiler=read)
     torch.compile(function, backend=backend, fullgraph=True)(*inputs)
-    return found[0]
+    return texts[0]
 
 
 def _with_ops(function, inputs):

@@ -56,7 +56,7 @@ def operands(element):
     return np.linspace(-300, 300, COUNT).astype(_FLOATS[element])
 
 
-def expected(element, part):
+def expected_parts(element, part):
     """The expected Y."""
     x = operands(element)
     return (x + x).view(integers(element, part)[0])

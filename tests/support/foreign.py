@@ -26,6 +26,6 @@ def new_context(package, allow_unregistered=True):
     return context
 
 
-def parsed(package, text, **options):
+def parse_in(package, text, **options):
     """Return a text as a module of a package."""
     return bindings(package).Module.parse(text, new_context(package, **options))

@@ -47,7 +47,7 @@ class Host:
         others = [random.integers(-9, 10, n).astype(np.float32) for _ in self.names[2:-1]]
         return dict(zip(self.names, (a, b, *others), strict=False))
 
-    def expected(self, inputs: Arrays) -> np.ndarray:
+    def expected_c(self, inputs: Arrays) -> np.ndarray:
         """C for these inputs."""
         return self.result(*(array.astype(np.float32) for array in inputs.values()))
 

@@ -25,7 +25,7 @@ _FIRST = {"f32": "bf16", "f16": "f16", "i32": "i8"}
 _SECOND = {"i8": "i32", "ui8": "i32", "i1": "i32"}
 
 
-def converted(values: np.ndarray, element: str) -> np.ndarray:
+def convert(values: np.ndarray, element: str) -> np.ndarray:
     """Round numbers to an element type, as float64; 8-bit types saturate."""
     if element == "i1":
         return (values.astype(np.int64) & 1).astype(np.float64)
@@ -124,7 +124,7 @@ gpu.module @kernels {{
         if self.element == "i1":
             bits = np.unpackbits(inputs["C"].T.copy().view(np.uint8), axis=1, bitorder="little")
             c = bits.T.astype(np.float64)
-        return (converted(a @ b, self.element) @ c).astype(_DTYPES[self._second])
+        return (convert(a @ b, self.element) @ c).astype(_DTYPES[self._second])
 
 
 #: Every conversion of an accumulator to a multiplicand; N of one and of several instructions, M of two.
@@ -254,7 +254,7 @@ gpu.module @kernels {{
         x, bias, residual = (inputs[name].astype(np.float64) for name in ("X", "Bias", "R"))
         exact = x * (3 if self.d == "i32" else 0.5) + bias + residual
         exact[(exact < 0) | ~np.tri(self.m, self.n, dtype=bool)] = 0
-        return converted(exact, self.element).astype(_DTYPES[self.d])
+        return convert(exact, self.element).astype(_DTYPES[self.d])
 
 
 _SWIZZLES = ("none", "32B", "64B", "128B")

@@ -19,9 +19,9 @@ SIGNATURE = "(T,K), (G,K,N), (O):i32, (T,N)"
 def _fill(how, A, B, group, row, column, first, steps):  # noqa: N803
     for k in sl.range(steps):
         with how.pipe.producer(first + k) as stage:
-            at = sl.ds(k * DEPTH, DEPTH)
-            sl.tma_load(A[sl.ds(row, ROWS), at], how.a[stage], stage)
-            sl.tma_load(B[group, at, sl.ds(column, COLUMNS)], how.b[stage], stage)
+            k_slice = sl.ds(k * DEPTH, DEPTH)
+            sl.tma_load(A[sl.ds(row, ROWS), k_slice], how.a[stage], stage)
+            sl.tma_load(B[group, k_slice, sl.ds(column, COLUMNS)], how.b[stage], stage)
 
 
 def _multiply(how, first, steps):
@@ -136,7 +136,7 @@ def operands(sizes, depth=128, columns=64, seed=0):
     }
 
 
-def expected(given):
+def expected_products(arrays):
     """Return the product of each group."""
-    A, B, offs = given["A"].astype(np.float32), given["B"].astype(np.float32), given["offs"]  # noqa: N806
+    A, B, offs = arrays["A"].astype(np.float32), arrays["B"].astype(np.float32), arrays["offs"]  # noqa: N806
     return np.concatenate([A[i:j] @ b for i, j, b in zip(offs, offs[1:], B, strict=False)])

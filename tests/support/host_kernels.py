@@ -116,11 +116,11 @@ class VectorProduct:
     def text(self):
         """The kernel."""
         m, n, k, a = self.m, self.n, self.k, self.a
-        held, b, d, *_ = FRAGMENTS[a]
+        memory_type, b, d, *_ = FRAGMENTS[a]
         of_b = {"tf32": "f32"}.get(b, b)
         fragment = f"!smem.fragment<tensor<{m}x{k}x{a}>, #smem.a_fragment>"
-        vector = f"vector<{m * k // 128}x{held}>"
-        vectors = f"memref<128x{m * k // 128}x{held}>"
+        vector = f"vector<{m * k // 128}x{memory_type}>"
+        vectors = f"memref<128x{m * k // 128}x{memory_type}>"
         tile = f"!smem.tile<tensor<{k}x{n}x{b}>, #smem.auto>"
         source = f"memref<{k}x{n}x{of_b}, strided<[1, {k}]>>"
         ready = f"!smem.fragment<tensor<{m}x{n}x{d}>, #smem.accumulator>"
@@ -147,13 +147,13 @@ class VectorProduct:
 
     def inputs(self):
         """A and C as vectors, and B."""
-        held, b, d, dtype, _ = FRAGMENTS[self.a]
+        memory_type, b, d, dtype, _ = FRAGMENTS[self.a]
         random = np.random.default_rng(0)
         a = random.integers(0, 4, (self.m, self.k)).astype(dtype)[self._a]
         other = random.integers(0, 4, (self.k, self.n)).astype(np.uint8 if b == "ui8" else dtype)
         c = random.integers(0, 8, (self.m, self.n)).astype(ACCUMULATORS[d])
         return {
-            "A": a.view(np.int8) if held == "i8" else a,
+            "A": a.view(np.int8) if memory_type == "i8" else a,
             "B": np.asfortranarray(other),
             "C": c[self._d],
         }
@@ -171,8 +171,10 @@ class VectorProduct:
 
     @property
     def _a(self):
-        of = element(FRAGMENTS[self.a][4])
-        return tuple(np.moveaxis(a_fragment_coordinates(self.m, self.k, of, self._arch), -1, 0))
+        element_type = element(FRAGMENTS[self.a][4])
+        return tuple(
+            np.moveaxis(a_fragment_coordinates(self.m, self.k, element_type, self._arch), -1, 0)
+        )
 
     @property
     def _d(self):

@@ -9,11 +9,11 @@ import mlir_smem.language as sl
 F = sl.f32
 
 
-def failure(function, signature="(M,64), (M,64)", given=(F, F), **options):
+def failure(function, signature="(M,64), (M,64)", types=(F, F), **options):
     """Trace a function, and return its error, whose position is in the function."""
     options.setdefault("sync", "manual")
     with pytest.raises(sl.TraceError) as caught:
-        sl.kernel(signature, **options)(function).trace(*given)
+        sl.kernel(signature, **options)(function).trace(*types)
     error = caught.value
     lines, first = inspect.getsourcelines(function)
     assert error.position is not None, error

@@ -76,7 +76,7 @@ ROUNDED_SUMS = {"jax_einsum_heads", "jax_linear_gelu", "jax_linear_swish", "jax_
 
 def causal_attention(q, k, v):
     """softmax(q @ k.T / sqrt(dim)) @ v, of the keys up to the query's place."""
-    q, k, v = (each.astype(np.float32) for each in (q, k, v))
+    q, k, v = (matrix.astype(np.float32) for matrix in (q, k, v))
     row, key = np.ogrid[: q.shape[-2], : k.shape[-2]]
     scores = np.where(key <= row, q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5, -np.inf)
     weights = np.exp(scores - scores.max(-1, keepdims=True))
@@ -106,28 +106,28 @@ def arrays(program, dynamic, seed=0):
     random = np.random.default_rng(seed)
     (function,) = (op for op in program.body.operations if op.operation.name == "func.func")
     unknown = ir.ShapedType.get_dynamic_size()
-    made = []
+    arguments = []
     for type_ in ir.TypeAttr(function.operation.attributes["function_type"]).value.inputs:
         shape = [dynamic if extent == unknown else extent for extent in type_.shape]
         dtype = DTYPES[str(type_.element_type)]
         if np.issubdtype(dtype, np.integer):
-            made.append(random.integers(-9, 9, shape).astype(dtype))
+            arguments.append(random.integers(-9, 9, shape).astype(dtype))
         else:
-            made.append((random.standard_normal(shape) / 4).astype(dtype))
-    return made
+            arguments.append((random.standard_normal(shape) / 4).astype(dtype))
+    return arguments
 
 
 def compile_program(text, lower, dynamic):
     """Return an executable, its remarks, its arguments, and the program."""
     remarks = []
     with new_context(), remark_handler(lambda _, message: remarks.append(message)):
-        program = parsed(text)
+        program = parse_program(text)
         arguments = arrays(program, dynamic)
         lower(program)
         return Executable(program, on="cpu", mixed=True), remarks, arguments, str(program)
 
 
-def parsed(text):
+def parse_program(text):
     """Parse a program; torch-mlir's own ops are loaded as its passes do. Without them, skip the test."""
     if "tm_tensor." in text:
         if PACKAGE != "torch_mlir":
@@ -138,19 +138,19 @@ def parsed(text):
     return parse_module(text)
 
 
-def as_tuple(given):
-    return given if isinstance(given, tuple) else (given,)
+def as_tuple(outputs):
+    return outputs if isinstance(outputs, tuple) else (outputs,)
 
 
-def check(name, found, expected):
-    assert found.dtype == expected.dtype
-    if np.issubdtype(found.dtype, np.integer):
-        assert np.array_equal(found, expected)
+def check(name, actual, expected):
+    assert actual.dtype == expected.dtype
+    if np.issubdtype(actual.dtype, np.integer):
+        assert np.array_equal(actual, expected)
         return
-    bound = BOUNDS.get(found.dtype, BF16_BOUND)
+    bound = BOUNDS.get(actual.dtype, BF16_BOUND)
     if name in ROUNDED_SUMS:
         bound = ROUNDED_SUMS_BOUND
     if "e4m3" in name:
         bound = E4M3_BOUND
-    difference = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+    difference = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
     assert difference.max() <= bound * np.abs(expected.astype(np.float64)).max()

@@ -29,13 +29,13 @@ def files(ptx):
 
 def lines_of(ptx, instruction):
     """Return the (file, line) of each instruction that a pattern matches, as a set."""
-    names, at, found = files(ptx), None, set()
+    names, position, positions = files(ptx), None, set()
     for line in ptx.splitlines():
         if location := re.match(r"\s*\.loc\s+(\d+)\s+(\d+)", line):
-            at = names[int(location[1])], int(location[2])
+            position = names[int(location[1])], int(location[2])
         elif re.search(instruction, line):
-            found.add(at)
-    return found
+            positions.add(position)
+    return positions
 
 
 def calls_of(ptx, instruction):
@@ -46,22 +46,22 @@ def calls_of(ptx, instruction):
         dict(re.findall(r"^(\$L__info_string\d+):\n((?:\s*\.b8 .*\n)+)", ptx, re.M)),
     )
     before = next(lines for lines in _directives_before(ptx) if re.search(instruction, lines[-1]))
-    found, at = [], None
+    calls, position = [], None
     for line in reversed(before[:-1]):
         file, number, column, function, *caller = re.match(
             r"\s*\.loc\s+(\d+) (\d+) (\d+)(?:, function_name (\S+), inlined_at (.*))?$", line
         ).groups()
-        assert at in (None, f"{file} {number} {column}")
+        assert position in (None, f"{file} {number} {column}")
         if function is None:
-            return [*found, (names[int(file)], int(number))]
+            return [*calls, (names[int(file)], int(number))]
         name = bytes(map(int, re.findall(r"(?<!b)\b\d+", text[function]))).decode()
         name = name.removesuffix("\0")
-        found.append((name, names[int(file)], int(number)))
-        at = caller[0]
-    if at is not None:  # LLVM 23 does not repeat the outermost position
-        file, number, _ = at.split()
-        found.append((names[int(file)], int(number)))
-    return found
+        calls.append((name, names[int(file)], int(number)))
+        position = caller[0]
+    if position is not None:  # LLVM 23 does not repeat the outermost position
+        file, number, _ = position.split()
+        calls.append((names[int(file)], int(number)))
+    return calls
 
 
 def _directives_before(ptx):
@@ -85,7 +85,7 @@ def find_nvdisasm():
     return shutil.which("nvdisasm")
 
 
-def disassembled(cubin, folder, *options):
+def disassemble(cubin, folder, *options):
     """Return the output of nvdisasm."""
     path = folder / "kernel.cubin"
     path.write_bytes(cubin)
@@ -95,13 +95,13 @@ def disassembled(cubin, folder, *options):
 
 def machine_lines(cubin, folder, instruction):
     """Return the (file, line) of each instruction of a cubin that a pattern matches, as a set."""
-    at, found = None, set()
-    for line in disassembled(cubin, folder, "--print-line-info", "--print-code").splitlines():
+    position, positions = None, set()
+    for line in disassemble(cubin, folder, "--print-line-info", "--print-code").splitlines():
         if location := re.match(r'\s*//## File "(.*?)", line (\d+)', line):
-            at = location[1], int(location[2])
+            position = location[1], int(location[2])
         elif re.search(instruction, line):
-            found.add(at)
-    return found
+            positions.add(position)
+    return positions
 
 
 needs_nvdisasm = pytest.mark.skipif(

@@ -39,20 +39,20 @@ class Bound:
     def __str__(self) -> str:
         return self.text or f"{self.ulps:g}"
 
-    def allowed(self, *operands: Array) -> Array:
+    def allowed_ulps(self, *operands: Array) -> Array:
         """Return the allowed ULPs for each row of operands."""
         ulps = self.ulps(*operands) if callable(self.ulps) else self.ulps
         return np.nan_to_num(
             np.broadcast_to(np.asarray(ulps, float), operands[0].shape), posinf=np.inf
         )
 
-    def enough(self, operand: Array) -> Array:
+    def allowed_difference(self, operand: Array) -> Array:
         """Return the allowed absolute error for each row; 0 where there is none."""
-        found = np.zeros(operand.shape)
+        differences = np.zeros(operand.shape)
         for (low, high), difference in self.absolute:
             inside = (operand >= low) & (operand <= high)
-            found = np.where(inside & (found == 0), difference, found)
-        return found
+            differences = np.where(inside & (differences == 0), difference, differences)
+        return differences
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Function:
         second = ", second result" * ("%o, %r" in self.line)
         return op + second + " fastmath<afn>" * ("afn" in self.line)
 
-    def bound(self, element: str) -> Bound | None:
+    def error_bound(self, element: str) -> Bound | None:
         """Return the bound in f64, or in f32, in which 16-bit types are computed."""
         return self.f64 if element == "f64" else self.f32
 
@@ -88,8 +88,8 @@ def _from_libm(name: str) -> Callable[[Array], Array]:
     """Return a long double function of C's library that NumPy lacks; its result is rounded to f64."""
     function = getattr(ctypes.CDLL("libm.so.6"), name)
     function.restype, function.argtypes = ctypes.c_longdouble, [ctypes.c_longdouble]
-    found = np.vectorize(lambda x: function(float(x)), otypes=[np.float64])
-    return lambda a: found(a).astype(np.longdouble)
+    vectorized = np.vectorize(lambda x: function(float(x)), otypes=[np.float64])
+    return lambda a: vectorized(a).astype(np.longdouble)
 
 
 def _away(a: Array) -> Array:
@@ -115,7 +115,7 @@ _PERIOD_BOUNDS = (((-_PERIOD, _PERIOD), 2**-20.25), ((-50 * _PERIOD, 50 * _PERIO
 
 def _sine_by_cosine(x: Array) -> Array:
     """ULPs of `__sinf(x) * (1 / __cosf(x))`: the errors of both, and 2 of the quotient (`div.approx`)."""
-    off = Bound(0, _PERIOD_BOUNDS).enough(x)
+    off = Bound(0, _PERIOD_BOUNDS).allowed_difference(x)
     sine, cosine = np.abs(np.sin(x)), np.abs(np.cos(x))
     with np.errstate(all="ignore"):
         above, below = off / sine, off / (cosine - off)

@@ -79,8 +79,8 @@ def on_chip(function: Function, element: str, rows: list[Array]) -> Array:
 
 
 def _run(run: Callable[..., dict[str, Array]], compiled: Any, rows: list[Array]) -> Array:
-    given = dict(zip("ABC", rows, strict=False))
-    return run(compiled, "k", given, ["R"], (len(rows[0]) // THREADS,))["R"]
+    arrays = dict(zip("ABC", rows, strict=False))
+    return run(compiled, "k", arrays, ["R"], (len(rows[0]) // THREADS,))["R"]
 
 
 def operands(function: Function, element: str, count: int, seed: int = 0) -> list[Array]:
@@ -117,9 +117,9 @@ def _patterns(random: np.random.Generator, count: int, element: str) -> Array:
     if not count:
         return np.zeros(0, DTYPES[element])
     width = max(1, (1 << bits) // count)
-    found = np.arange(count, dtype=np.uint64) * np.uint64(width % (1 << 64))
-    found += random.integers(0, width, count, dtype=np.uint64)
-    return random.permutation(found.astype(f"u{bits // 8}").view(DTYPES[element]))
+    patterns = np.arange(count, dtype=np.uint64) * np.uint64(width % (1 << 64))
+    patterns += random.integers(0, width, count, dtype=np.uint64)
+    return random.permutation(patterns.astype(f"u{bits // 8}").view(DTYPES[element]))
 
 
 def _specials(element: str) -> Array:
@@ -189,22 +189,22 @@ def steps(a: Array, b: Array) -> Array:
     )
 
 
-def distance(found: Array, exact: Array, element: str) -> Distance:
+def distance(computed: Array, exact: Array, element: str) -> Distance:
     """Return the error of results of an element type against exact numbers in long double."""
     precision, smallest, largest = _FORMATS[element]
     # NumPy rounds twice when it converts a long double to 16 bits.
-    once = exact.astype(np.float64) if found.itemsize == 2 else exact
+    once = exact.astype(np.float64) if computed.itemsize == 2 else exact
     nearest = round_to(once, DTYPES[element])
     # Larger numbers than the largest finite one count as the next power of two.
     beyond = np.ldexp(np.longdouble(1), largest + 1)
-    ends = [np.clip(x.astype(np.longdouble), -beyond, beyond) for x in (found, exact)]
+    ends = [np.clip(x.astype(np.longdouble), -beyond, beyond) for x in (computed, exact)]
     difference = np.abs(ends[0] - ends[1])
     exponent = np.where(ends[1] == 0, smallest, np.maximum(np.frexp(ends[1])[1] - 1, smallest))
     ulps = np.ldexp(difference, precision - 1 - np.minimum(exponent, largest))
-    either = np.isnan(found) | np.isnan(exact)
-    wrong = np.where(np.isnan(found) & np.isnan(exact), 0.0, np.inf)
+    either = np.isnan(computed) | np.isnan(exact)
+    wrong = np.where(np.isnan(computed) & np.isnan(exact), 0.0, np.inf)
     return Distance(
-        steps(found, nearest),
+        steps(computed, nearest),
         np.where(either, wrong, ulps).astype(np.float64),
         np.where(either, wrong, difference).astype(np.float64),
     )
@@ -213,26 +213,26 @@ def distance(found: Array, exact: Array, element: str) -> Distance:
 def outside(function: Function, element: str, rows: list[Array], far: Distance) -> Array:
     """Return a mask of the results that exceed the function's bound. 16-bit types are computed in f32 and
     rounded once more, which adds half a ULP."""
-    bound = function.bound(element)
+    bound = function.error_bound(element)
     if bound is None:
         return np.zeros(len(rows[0]), bool)
     scale = min(1.0, 2.0 ** (_FORMATS[element][0] - 24))
-    ulps = bound.allowed(*(x.astype(np.longdouble) for x in rows)) * scale
+    ulps = bound.allowed_ulps(*(x.astype(np.longdouble) for x in rows)) * scale
     if scale < 1:
         ulps = ulps + scale / 2
     near = (far.steps <= np.floor(ulps)) | (far.ulps <= ulps + 0.5 + _SLACK)
-    enough = bound.enough(rows[0].astype(np.float64))
+    difference = bound.allowed_difference(rows[0].astype(np.float64))
     with np.errstate(invalid="ignore"):
         ulp = np.where(far.ulps > 0, far.difference / far.ulps, 0)
-        near |= (enough > 0) & (far.difference <= enough + (ulp if scale < 1 else 0))
+        near |= (difference > 0) & (far.difference <= difference + (ulp if scale < 1 else 0))
     return ~near
 
 
-def bounded(function: Function, element: str, rows: list[Array]) -> Array:
+def bounded_by_ulps(function: Function, element: str, rows: list[Array]) -> Array:
     """Return a mask of the results that are bounded by ULPs, not by an absolute error or not at all; all
     results of a function without a bound."""
-    bound = function.bound(element)
+    bound = function.error_bound(element)
     if bound is None:
         return np.ones(len(rows[0]), bool)
-    ulps = bound.allowed(*(x.astype(np.longdouble) for x in rows))
-    return np.isfinite(ulps) & (bound.enough(rows[0].astype(np.float64)) == 0)
+    ulps = bound.allowed_ulps(*(x.astype(np.longdouble) for x in rows))
+    return np.isfinite(ulps) & (bound.allowed_difference(rows[0].astype(np.float64)) == 0)

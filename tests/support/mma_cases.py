@@ -199,14 +199,14 @@ gpu.module @kernels {{
         packed = 8 if self.a == "i1" else 1
         a = self._matrix(random, self.a, (self.m, self.k // packed))
         b = self._matrix(random, self.b, (self.n, self.k // packed)).T
-        given = {}
+        arrays = {}
         if self.sparse:
-            a, given["E"] = compress(prune(a, self._element), self._element)
+            a, arrays["E"] = compress(prune(a, self._element), self._element)
         if self.keep is not None:
-            given["S"] = np.array([self.keep], np.int32)
-        given["A"] = np.asarray(a, order="C" if self.a_major == "k" else "F")
-        given["B"] = np.asarray(b, order="F" if self.b_major == "k" else "C")
-        return given
+            arrays["S"] = np.array([self.keep], np.int32)
+        arrays["A"] = np.asarray(a, order="C" if self.a_major == "k" else "F")
+        arrays["B"] = np.asarray(b, order="F" if self.b_major == "k" else "C")
+        return arrays
 
     @property
     def _element(self) -> Element:
@@ -238,8 +238,8 @@ gpu.module @kernels {{
         f, s = (13, 13) if self.a.startswith("f8") else (25, 23)
         s, least = (min(s, 11), 2.0**-25) if self.d == "f16" else (s, 0.0)
         size = np.abs(a) @ np.abs(b) + abs(start)
-        each = (self.instruction_k + 1) * 2.0**-f * 2 * size + 2.0**-s * size + least
-        return exact, self.k // self.instruction_k * each
+        instruction_bound = (self.instruction_k + 1) * 2.0**-f * 2 * size + 2.0**-s * size + least
+        return exact, self.k // self.instruction_k * instruction_bound
 
     def _in_32_bits(self, a: np.ndarray, b: np.ndarray, start: int) -> np.ndarray:
         """Return sums of integers that wrap, or saturate after each instruction."""
@@ -258,18 +258,18 @@ gpu.module @kernels {{
             return inputs["A"]
         return decompress(np.ascontiguousarray(inputs["A"]), inputs["E"], self._element)
 
-    def _numbers(self, held: np.ndarray) -> np.ndarray:
+    def _numbers(self, matrix: np.ndarray) -> np.ndarray:
         """Return the numbers that the tensor core multiplies, in float64, as rows along K."""
         if self.a == "i1":
             return np.unpackbits(
-                np.ascontiguousarray(held).view(np.uint8), axis=1, bitorder="little"
+                np.ascontiguousarray(matrix).view(np.uint8), axis=1, bitorder="little"
             ).astype(np.float64)
         if self.a in ("tf32", "f32"):
             # The copy rounds to nearest, ties away from zero; or the tensor core truncates.
             up = np.uint32(1 << 12 if self.a == "tf32" else 0)
-            bits = np.ascontiguousarray(held).view(np.uint32)
-            held = ((bits + up) & np.uint32(0xFFFFE000)).view(np.float32)
-        return held.astype(np.float64)
+            bits = np.ascontiguousarray(matrix).view(np.uint32)
+            matrix = ((bits + up) & np.uint32(0xFFFFE000)).view(np.float32)
+        return matrix.astype(np.float64)
 
     def check(self, result: np.ndarray, inputs: dict[str, np.ndarray]) -> float:
         """Check a result; return the largest error as a fraction of the bound."""
@@ -290,7 +290,7 @@ def legal_n(d: str) -> tuple[int, ...]:
     return tuple(range(8, 257, 8))
 
 
-def modified(mix: tuple[str, str, str], **form: Any) -> list[Case]:
+def modifier_cases(mix: tuple[str, str, str], **form: Any) -> list[Case]:
     """Return the kernels of a mix with each modifier that it supports, and with a filled accumulator and
     run-time scale-d of 1 and 0.
 
@@ -298,11 +298,11 @@ def modified(mix: tuple[str, str, str], **form: Any) -> list[Case]:
         mix: types of A, B and D.
         form: other attributes of the cases.
     """
-    first, *others = _modified(mix, form)
+    first, *others = _modifier_cases(mix, form)
     return [first, *others, *(replace(first, start=9, keep=keep) for keep in (True, False))]
 
 
-def _modified(mix: tuple[str, str, str], form: dict[str, Any]) -> list[Case]:
+def _modifier_cases(mix: tuple[str, str, str], form: dict[str, Any]) -> list[Case]:
     if mix[2] != "i32":
         negated = [Case(*mix, modifier=f"negate_{name}", **form) for name in "ab"]
         started = [
@@ -363,16 +363,16 @@ def every_case() -> list[Case]:
     """Return every major and swizzle of both operands; every N, and some N of several instructions; every
     modifier; and M of several instructions."""
     swizzles = ("none", "32B", "64B", "128B")
-    found = []
+    cases = []
     for mix in MIXES:
         for form in forms(mix):
-            found += [
+            cases += [
                 Case(*mix, a_swizzle=a, b_swizzle=b, **major, **form)
                 for major in majors(mix, form["registers"])
                 for a in swizzles
                 for b in swizzles
             ]
-            found += [Case(*mix, n=n, **form) for n in (*legal_n(mix[2]), 40, 264, 320)]
-            found += modified(mix, **form)
-            found += [Case(*mix, m=128, n=n, **form) for n in (64, 136)]
-    return list(dict.fromkeys(found))
+            cases += [Case(*mix, n=n, **form) for n in (*legal_n(mix[2]), 40, 264, 320)]
+            cases += modifier_cases(mix, **form)
+            cases += [Case(*mix, m=128, n=n, **form) for n in (64, 136)]
+    return list(dict.fromkeys(cases))

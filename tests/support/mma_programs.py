@@ -49,21 +49,21 @@ class LoweredKernel:
 
     def without(self, pattern, which=0, into=""):
         """The kernel with match number `which` of a pattern replaced by `into`."""
-        found = list(re.finditer(pattern, self.text))
-        at = found[which]
-        return replace(self, text=self.text[: at.start()] + into + self.text[at.end() :])
+        matches = list(re.finditer(pattern, self.text))
+        match = matches[which]
+        return replace(self, text=self.text[: match.start()] + into + self.text[match.end() :])
 
     def before(self, pattern, lines, which=0):
         """The kernel with lines inserted before match number `which` of a pattern."""
-        at = list(re.finditer(pattern, self.text))[which]
-        start = self.text.rfind("\n", 0, at.start()) + 1
+        match = list(re.finditer(pattern, self.text))[which]
+        start = self.text.rfind("\n", 0, match.start()) + 1
         return replace(self, text=self.text[:start] + lines + "\n" + self.text[start:])
 
     def with_descriptor(self, line):
         """The kernel whose first mma takes %bad for A's descriptor; `line` computes %bad from %d."""
-        at = re.search(r"mma_async (%\w+)", self.text)
+        match = re.search(r"mma_async (%\w+)", self.text)
         changed = self.without(r"mma_async %\w+", into="mma_async %bad")
-        return changed.before("mma_async", line.replace("%d", at[1]))
+        return changed.before("mma_async", line.replace("%d", match[1]))
 
     def run(self, block=128):
         """Return its faults, D, and the expected D."""
@@ -71,8 +71,8 @@ class LoweredKernel:
         a, b = (rng.integers(-4, 5, s).astype(ml_dtypes.bfloat16) for s in ((64, 64), (64, 8)))
         d = np.zeros((64, 8), np.float32)
         size = int(re.search(r"shared_bytes = (\d+)", self.text)[1])
-        found = faults_of(self.text, "product", [a, b, d], block, 1, size, self.source)
-        return found, d, a.astype(np.float32) @ b.astype(np.float32)
+        faults = faults_of(self.text, "product", [a, b, d], block, 1, size, self.source)
+        return faults, d, a.astype(np.float32) @ b.astype(np.float32)
 
     def faults(self, block=128):
         """Its faults."""
@@ -80,12 +80,12 @@ class LoweredKernel:
 
     def only_fault(self, block=128):
         """Its only fault."""
-        found = self.faults(block)
-        assert len(found) == 1, found
-        return found[0]
+        faults = self.faults(block)
+        assert len(faults) == 1, faults
+        return faults[0]
 
 
-def lowered(body):
+def lower_kernel(body):
     """Lower a kernel with a body."""
     source = module(kernel(body))
     return LoweredKernel(source, mlir_smem.compile(source, emit="nvvm").located)

@@ -21,7 +21,7 @@ M, N, K = 128, 48, 256
 FIRST = 128
 
 
-def packed(numbers, bits):
+def pack_bits(numbers, bits):
     """Return rows of numbers as packed bits, low bits first."""
     codes = numbers.view(np.uint8)[..., None]
     return np.packbits(
@@ -31,7 +31,7 @@ def packed(numbers, bits):
     )
 
 
-def held(type_):
+def row_type(type_):
     """Return the type of a matrix in memory, and the elements of its rows in that type."""
     bits = TYPES[type_][1]
     return (type_, K) if bits == 8 else ("i8", K * bits // 8)
@@ -39,7 +39,7 @@ def held(type_):
 
 def kernel(a, b, scaled=False):
     """Return a GEMM of K = 128; if `scaled`, with one scale factor for each 32 elements along K."""
-    (a_held, a_k), (b_held, b_k) = held(a), held(b)
+    (a_type, a_k), (b_type, b_k) = row_type(a), row_type(b)
     multiplied, more, loads = '"smem.mma"(%a, %b) : (!a, !b)', "", ""
     if scaled:
         multiplied = '"smem.mma_scaled"(%a, %b, %sa, %sb) : (!a, !b, !s, !s)'
@@ -52,8 +52,8 @@ def kernel(a, b, scaled=False):
     "smem.fence"() : () -> ()
     gpu.barrier"""
     return f"""
-!A = memref<{M}x{a_k}x{a_held}>
-!B = memref<{b_k}x{N}x{b_held}, strided<[1, {b_k}]>>
+!A = memref<{M}x{a_k}x{a_type}>
+!B = memref<{b_k}x{N}x{b_type}, strided<[1, {b_k}]>>
 !D = memref<{M}x{N}xf32>
 !a = !smem.tile<tensor<{M}x128x{a}>, #smem.auto>
 !b = !smem.tile<tensor<128x{N}x{b}>, #smem.auto>
@@ -88,12 +88,14 @@ gpu.module @kernels {{
 """
 
 
-def drawn(type_, rows, seed):
+def random_numbers(type_, rows, seed):
     """Return random numbers whose sums of products are exact, and their representation in memory."""
     dtype, bits = TYPES[type_]
     random = np.random.default_rng(seed)
     numbers = (random.integers(-3, 4, (rows, K)) / 2).astype(dtype)
-    return numbers.astype(np.float64), numbers if bits == 8 else packed(numbers, bits).view(np.int8)
+    return numbers.astype(np.float64), numbers if bits == 8 else pack_bits(numbers, bits).view(
+        np.int8
+    )
 
 
 #: Each mix of types of A and B with a narrow one.

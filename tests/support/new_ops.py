@@ -28,8 +28,8 @@ class PeekOp(SmemOp, name="peek"):
 
     def use_of(self, operand, path, chooser):
         """The layout constraint on the tile."""
-        what = f"the peek at {format_location(self.location)}"
-        return FragmentUse(what, accumulator_access, path)
+        user = f"the peek at {format_location(self.location)}"
+        return FragmentUse(user, accumulator_access, path)
 
 
 class PeekAloneOp(SmemOp, name="peek_alone"):

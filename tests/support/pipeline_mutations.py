@@ -19,13 +19,13 @@ def text_of(config):
         return str(build(Problem(), config))
 
 
-def checked(text) -> CheckResult:
+def run_checker(text) -> CheckResult:
     """Return what `smem-check-async` reports about a module."""
     with new_context():
         return kernels.run_checker(ir.Module.parse(text))
 
 
-def emulated(text, config, extents):
+def emulate_text(text, config, extents):
     """Return what the emulator reports about a module: the rules that it breaks, "wrong result", or "".
 
     The module is run also if the checker rejects it.
@@ -55,10 +55,10 @@ def without_line(text, number):
 def with_number(text, number, name, by):
     """Change an attribute of a line; return None if there is none, or it would be too small."""
     lines = text.splitlines()
-    found = re.search(rf"{name} = (\d+)", lines[number])
-    if not found or int(found[1]) + by < (name != "pending"):
+    match = re.search(rf"{name} = (\d+)", lines[number])
+    if not match or int(match[1]) + by < (name != "pending"):
         return None
-    lines[number] = lines[number].replace(found[0], f"{name} = {int(found[1]) + by}")
+    lines[number] = lines[number].replace(match[0], f"{name} = {int(match[1]) + by}")
     return "\n".join(lines)
 
 

@@ -22,10 +22,10 @@ def missing() -> str | None:
     for program in (MLIR_OPT, LLVM_CONFIG, "make", "c++"):
         if shutil.which(program) is None:
             return f"{program} is not installed"
-    found = subprocess.run(
+    process = subprocess.run(
         [LLVM_CONFIG, "--includedir"], capture_output=True, text=True, check=True
     )
-    if not Path(found.stdout.strip(), "mlir/Tools/Plugins/PassPlugin.h").exists():
+    if not Path(process.stdout.strip(), "mlir/Tools/Plugins/PassPlugin.h").exists():
         return "the headers of MLIR are not installed (libmlir-22-dev)"
     return None
 
@@ -37,7 +37,7 @@ def make(build: Path, *variables: str) -> subprocess.CompletedProcess:
 
 
 @cache
-def built() -> Path:
+def build_library() -> Path:
     """Build the library, of which make rebuilds only what has changed, and return it.
 
     Skips the test if that is not possible here.
@@ -49,8 +49,8 @@ def built() -> Path:
     build.mkdir(parents=True, exist_ok=True)
     with open(build / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the workers of pytest-xdist build it once
-        made = make(build, f"SMEM_OPT={SMEM_OPT}")
-    assert made.returncode == 0, made.stdout + made.stderr
+        process = make(build, f"SMEM_OPT={SMEM_OPT}")
+    assert process.returncode == 0, process.stdout + process.stderr
     return build / "libsmem.so"
 
 
@@ -107,17 +107,17 @@ def host(folder: Path) -> Host:
     """
     environment = os.environ | {"SMEM_OPT": str(SMEM_OPT), "TMPDIR": str(folder)}
     environment.pop("SMEM_OPT_SERVER", None)
-    return Host(built(), environment, folder)
+    return Host(build_library(), environment, folder)
 
 
 def servers(folder: Path) -> list[int]:
     """Return the processes that serve a socket in a folder."""
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = path.read_bytes().split(b"\0")
         except OSError:  # it has ended
             continue
         if any(word.startswith(f"--server={folder}/".encode()) for word in words):
-            found.append(int(path.parent.name))
-    return found
+            pids.append(int(path.parent.name))
+    return pids

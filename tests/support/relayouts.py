@@ -88,23 +88,24 @@ class Filled:
     @property
     def text(self) -> str:
         """The text of the kernel."""
-        held, size = ELEMENTS[self.name][1], self.whole.size_bytes
+        memory_type, size = ELEMENTS[self.name][1], self.whole.size_bytes
         source = self.inputs()["A"]
         strides = [stride // source.itemsize for stride in source.strides]
         outer = max(strides)
-        extents = [self.extent_along, self._held(self.lines)]
+        extents = [self.extent_along, self._memory_elements(self.lines)]
         extents = extents if strides[0] == outer else extents[::-1]
-        at = [0 if stride == outer else self._lead for stride in strides]
-        view = f"memref<{extents[0]}x{extents[1]}x{held}, strided<{strides}, offset: {self._lead}>>"
+        offsets = [0 if stride == outer else self._lead for stride in strides]
+        elements = f"{extents[0]}x{extents[1]}x{memory_type}"
+        view = f"memref<{elements}, strided<{strides}, offset: {self._lead}>>"
         order = "column-major" if self.columns else "row-major"
         whole, subtile = ("x".join(map(str, shape)) for shape in (self.whole.shape, self.shape))
         attributes = "permutation = array<i64: 1, 0>, relayout" if self.permuted else "relayout"
         static = f"{DYNAMIC}, {DYNAMIC}" if self.run_time else ", ".join(map(str, self.starts))
-        promise = f", multiple_of = array<i64: {_promised(self.starts)}>" if self.run_time else ""
+        promise = f", multiple_of = array<i64: {_divisors(self.starts)}>" if self.run_time else ""
         operands = "%tile, %row, %column" if self.run_time else "%tile"
         types = "!tile, index, index" if self.run_time else "!tile"
         return f"""
-!A = memref<{source.shape[0]}x{source.shape[1]}x{held}, strided<{strides}>>
+!A = memref<{source.shape[0]}x{source.shape[1]}x{memory_type}, strided<{strides}>>
 !source = {view}
 !bytes = memref<{size}xi8, #gpu.address_space<workgroup>>
 !words = memref<{size // 8}xi64, #gpu.address_space<workgroup>>
@@ -136,7 +137,7 @@ gpu.module @kernels {{
     %tile = "smem.view"(%bytes) : (!bytes) -> !tile
     %subtile = "smem.subtile"({operands}) {{static_offsets = array<i64: {static}>{promise}}}
       : ({types}) -> !subtile
-    %source = memref.subview %A{at} {extents} [1, 1] : !A to !source
+    %source = memref.subview %A{offsets} {extents} [1, 1] : !A to !source
     "smem.copy"(%source, %subtile) {{{attributes}}} : (!source, !subtile) -> ()
     gpu.barrier
     scf.for %i = %thread to %size step %threads {{
@@ -148,14 +149,14 @@ gpu.module @kernels {{
 }}
 """
 
-    def _held(self, elements: int) -> int:
+    def _memory_elements(self, elements: int) -> int:
         """Elements of global memory that hold that number of the tile's elements."""
         return elements // 8 if self.name == "i1" else elements
 
     @property
     def _lead(self) -> int:
         """Elements of global memory before the copied elements of each of its lines: 16 bytes."""
-        return self._held(element(ELEMENTS[self.name][0]).unit)
+        return self._memory_elements(element(ELEMENTS[self.name][0]).unit)
 
     def inputs(self) -> dict[str, np.ndarray]:
         """The source: contiguous across the tile's lines, with padding on both sides."""
@@ -179,32 +180,34 @@ gpu.module @kernels {{
         raw = random.integers(0, 256, (*self.shape, dtype.itemsize)).astype(np.uint8)
         return raw.view(dtype)[..., 0]
 
-    def expected(self) -> np.ndarray:
+    def expected_bytes(self) -> np.ndarray:
         """The expected bytes of the tile."""
         whole = self.whole
-        found = np.zeros(whole.size_bytes, np.uint8)
-        row, column = (np.arange(n) + at for n, at in zip(self.shape, self.starts, strict=True))
+        tile_bytes = np.zeros(whole.size_bytes, np.uint8)
+        row, column = (
+            np.arange(n) + start for n, start in zip(self.shape, self.starts, strict=True)
+        )
         offsets = whole.offsets_at(row[:, None], column[None, :])
         numbers = self._numbers()
         if self.name == "i1":
             bit = whole.linear_at(row[:, None], column[None, :]) % 8
-            np.bitwise_or.at(found, offsets, numbers << bit.astype(np.uint8))
-            return found
+            np.bitwise_or.at(tile_bytes, offsets, numbers << bit.astype(np.uint8))
+            return tile_bytes
         if self.name == "tf32":
             bits = numbers.view(np.uint32) + np.uint32(1 << 12)
             numbers = bits & np.uint32(0xFFFFE000)
         raw = np.ascontiguousarray(numbers).view(np.uint8).reshape(*self.shape, -1)
         for byte in range(raw.shape[-1]):
-            found[offsets + byte] = raw[..., byte]
-        return found
+            tile_bytes[offsets + byte] = raw[..., byte]
+        return tile_bytes
 
-    def compiled(self, **options):
+    def compile(self, **options):
         """The kernel, compiled; it allocates the tile's memory itself."""
         return mlir_smem.compile(self.text, reserved_bytes=self.whole.size_bytes, **options)
 
     def check(self, result: np.ndarray) -> None:
         """Check the bytes of the tile."""
-        wrong = np.flatnonzero(result.view(np.uint8) != self.expected())
+        wrong = np.flatnonzero(result.view(np.uint8) != self.expected_bytes())
         assert wrong.size == 0, f"{self}: {wrong.size} bytes are wrong, the first at {wrong[0]}"
 
     def wavefronts(self) -> Access:
@@ -216,7 +219,7 @@ gpu.module @kernels {{
         return transposition(self.whole, self.threads).wavefronts(self.whole)
 
 
-def _promised(starts: tuple[int, int]) -> str:
+def _divisors(starts: tuple[int, int]) -> str:
     """The largest power of two that divides each start."""
     return ", ".join(str(start & -start or 1 << 20) for start in starts)
 
@@ -230,14 +233,14 @@ class TransposingMma(Case):
         lines = super().text.splitlines()
         for i, line in enumerate(lines):
             if line.startswith("!A = "):
-                lines[i] = self._given("A", self.a, 64)
+                lines[i] = self._memref_types("A", self.a, 64)
             elif line.startswith("!B = "):
-                lines[i] = self._given("B", self.b, self.n)
+                lines[i] = self._memref_types("B", self.b, self.n)
         text = "\n".join(lines)
         attributes = {"A": "permutation = array<i64: 1, 0>, relayout", "B": "relayout"}
         for name, attribute in attributes.items():
             element = self.a if name == "A" else self.b
-            extents = [self.k, self._held(element, 64 if name == "A" else self.n)]
+            extents = [self.k, self._memory_elements(element, 64 if name == "A" else self.n)]
             tile = name.lower()
             text = text.replace(
                 f'"smem.copy"(%{name}, %{tile}) : (!{name}, !{tile}) -> ()',
@@ -246,10 +249,10 @@ class TransposingMma(Case):
             )
         return text
 
-    def given(self) -> dict[str, np.ndarray]:
+    def arguments(self) -> dict[str, np.ndarray]:
         """`inputs` in the order of the kernel's arguments; strides of lines are multiples of 16 bytes."""
         inputs = self.inputs()
-        return {"A": self._transposed(inputs["A"]), "B": self._transposed(inputs["B"].T)}
+        return {"A": self._transpose(inputs["A"]), "B": self._transpose(inputs["B"].T)}
 
     def wavefronts(self) -> Access:
         """The predicted passes over the banks of all stores to shared memory, for given swizzles. The
@@ -258,26 +261,26 @@ class TransposingMma(Case):
             _tile(self.a, (64, self.k), 1, self.a_swizzle),
             _tile(self.b, (self.k, self.n), 0, self.b_swizzle),
         ]
-        found = [transposition(layout, 128).wavefronts(layout) for layout in layouts]
-        return Access(sum(a.wavefronts for a in found), sum(a.ideal for a in found))
+        accesses = [transposition(layout, 128).wavefronts(layout) for layout in layouts]
+        return Access(sum(a.wavefronts for a in accesses), sum(a.ideal for a in accesses))
 
-    def _given(self, name: str, element: str, across: int) -> str:
-        held, pitch = self._held(element, across), self._pitch(element, across)
-        kept = ELEMENTS[element][1]
+    def _memref_types(self, name: str, element: str, across: int) -> str:
+        extent, pitch = self._memory_elements(element, across), self._pitch(element, across)
+        memory_type = ELEMENTS[element][1]
         return (
-            f"!{name} = memref<{self.k}x{pitch}x{kept}>\n"
-            f"!{name}s = memref<{self.k}x{held}x{kept}, strided<[{pitch}, 1]>>"
+            f"!{name} = memref<{self.k}x{pitch}x{memory_type}>\n"
+            f"!{name}s = memref<{self.k}x{extent}x{memory_type}, strided<[{pitch}, 1]>>"
         )
 
     @staticmethod
-    def _held(element: str, elements: int) -> int:
+    def _memory_elements(element: str, elements: int) -> int:
         return elements // 8 if element == "i1" else elements
 
     def _pitch(self, element: str, across: int) -> int:
         unit = 16 // np.dtype(ELEMENTS[element][2]).itemsize
-        return -(-self._held(element, across) // unit) * unit
+        return -(-self._memory_elements(element, across) // unit) * unit
 
-    def _transposed(self, rows: np.ndarray) -> np.ndarray:
+    def _transpose(self, rows: np.ndarray) -> np.ndarray:
         transposed = rows.T
         if self.a == "i1":
             bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")

@@ -18,14 +18,14 @@ class Format:
 
     Attributes:
         element, factor: MLIR types.
-        held: MLIR type in global memory, of which one holds `packed` elements.
+        storage: MLIR type in global memory, of which one holds `packed` elements.
         k: elements along K of a tile; each `block` of them share a factor.
         stages: those of the pipeline.
     """
 
     element: str = "f4E2M1FN"
     factor: str = "f8E4M3FN"
-    held: str = "i8"
+    storage: str = "i8"
     packed: int = 2
     k: int = 256
     block: int = 16
@@ -35,21 +35,21 @@ class Format:
         """Return an example for this format."""
         default = Format()
         text = (_EXAMPLES / f"{example}.mlir").read_text()
-        for name in ("element", "factor", "held"):
-            old = f"!{name} = {getattr(default, name)}\n"
-            text = _changed(text, old, f"!{name} = {getattr(self, name)}\n")
-        text = _changed(text, "stages = 4", f"stages = {self.stages}")
-        text = _changed(text, "tensor<4x", f"tensor<{self.stages}x")
+        for alias, name in (("element", "element"), ("factor", "factor"), ("held", "storage")):
+            old = f"!{alias} = {getattr(default, name)}\n"
+            text = _replace(text, old, f"!{alias} = {getattr(self, name)}\n")
+        text = _replace(text, "stages = 4", f"stages = {self.stages}")
+        text = _replace(text, "tensor<4x", f"tensor<{self.stages}x")
         for columns in (128, 64):
             text = text.replace(f"256x{columns}x!element", f"{self.k}x{columns}x!element")
-        text = _changed(text, "128x256x!element", f"128x{self.k}x!element")
-        text = _changed(text, "x16x!factor", f"x{self.factors}x!factor")
-        text = _changed(text, "%step_factors = arith.constant 16", self._constant("factors"))
-        text = _changed(text, "%step_bytes = arith.constant 128", self._constant("bytes"))
-        return _changed(text, '"K bytes" = 128', f'"K bytes" = {self.bytes}')
+        text = _replace(text, "128x256x!element", f"128x{self.k}x!element")
+        text = _replace(text, "x16x!factor", f"x{self.factors}x!factor")
+        text = _replace(text, "%step_factors = arith.constant 16", self._constant("factors"))
+        text = _replace(text, "%step_bytes = arith.constant 128", self._constant("bytes"))
+        return _replace(text, '"K bytes" = 128', f'"K bytes" = {self.bytes}')
 
-    def _constant(self, of: str) -> str:
-        return f"%step_{of} = arith.constant {getattr(self, of)}"
+    def _constant(self, name: str) -> str:
+        return f"%step_{name} = arith.constant {getattr(self, name)}"
 
     @property
     def is_long(self) -> bool:
@@ -69,13 +69,13 @@ class Format:
     def values(self, m: int, n: int, k: int) -> dict[str, np.ndarray]:
         """Return A and B, [m or n, k], and their factors: numbers with exact products and sums."""
         random = np.random.default_rng(m + 3 * n + 7 * k)
-        found = {}
+        arrays = {}
         for name, rows in (("A", m), ("B", n)):
             drawn = random.choice([0, 0.5, 1, 1.5, 2, -1, -2, -0.5], (rows, k))
-            found[name] = drawn.astype(DTYPES[self.element])
+            arrays[name] = drawn.astype(DTYPES[self.element])
             powers = 2.0 ** random.integers(-2, 3, (rows, k // self.block))
-            found[f"S{name}"] = powers.astype(DTYPES[self.factor])
-        return found | {"Alpha": np.array([0.375], np.float32)}
+            arrays[f"S{name}"] = powers.astype(DTYPES[self.factor])
+        return arrays | {"Alpha": np.array([0.375], np.float32)}
 
     def inputs(self, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Return the arrays that the kernel reads."""
@@ -83,14 +83,14 @@ class Format:
         factors = {name: blocked(values[name]) for name in ("SA", "SB")}
         return {"A": a, "B": b.T, **factors, "Alpha": values["Alpha"]}
 
-    def expected(self, values: dict[str, np.ndarray]) -> np.ndarray:
+    def expected_c(self, values: dict[str, np.ndarray]) -> np.ndarray:
         """Return C."""
         wide = {name: array.astype(np.float64) for name, array in values.items()}
         a, b = (wide[name] * np.repeat(wide[f"S{name}"], self.block, 1) for name in "AB")
         return (wide["Alpha"] * (a @ b.T)).astype(np.float32).astype(ml_dtypes.bfloat16)
 
 
-def _changed(text: str, old: str, new: str) -> str:
+def _replace(text: str, old: str, new: str) -> str:
     assert old in text, old
     return text.replace(old, new)
 

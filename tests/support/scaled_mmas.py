@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import ml_dtypes
 import numpy as np
-from tcgen05_kernels import BASE, BYTES, at, cp, matrix_of, mma_kernel, scaled_mma
+from tcgen05_kernels import BASE, BYTES, cp, matrix_of, mma_kernel, scaled_mma, tmem_address
 from tcgen05_operands import Operands, bytes_of, values
 
 from mlir_smem.layout import Swizzle, element
@@ -31,12 +31,12 @@ def factor_bytes(factors):
     """
     rows, count = factors.shape
     columns = word_columns(rows) * -(-count // 4)
-    found = np.full((columns // 4, 32, 4, 4), 0xFF, np.uint8)
+    blocks = np.full((columns // 4, 32, 4, 4), 0xFF, np.uint8)
     for row in range(rows):
         for i in range(count):
             column = word_columns(rows) * (i // 4) + row // 32
-            found[column // 4, row % 32, column % 4, i % 4] = factors[row, i].view(np.uint8)
-    return found.reshape(-1, 512)
+            blocks[column // 4, row % 32, column % 4, i % 4] = factors[row, i].view(np.uint8)
+    return blocks.reshape(-1, 512)
 
 
 class LongRows:
@@ -147,7 +147,7 @@ class ScaledMma:
                 self.operands.image[place - BASE :][:512] = raw.reshape(-1)
                 self.operands.next = place + 512
                 end = start + 4 * i + 4
-                lines.append(at(f"{side}{i}", 0, start + 4 * i))
+                lines.append(tmem_address(f"{side}{i}", 0, start + 4 * i))
                 rows = place >> 4 | 8 << 32 | 1 << 46
                 lines.append(cp(f"{side}{i}k", f"{side}{i}", rows))
         assert self.operands.next <= BASE + BYTES
@@ -182,5 +182,5 @@ class ScaledMma:
 
     def run(self):
         """Return the kernel's faults, and D."""
-        found, registers = self.kernel().run(self.operands.image)
-        return found, matrix_of(registers.view(np.float32), M, self.n)
+        faults, registers = self.kernel().run(self.operands.image)
+        return faults, matrix_of(registers.view(np.float32), M, self.n)

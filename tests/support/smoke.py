@@ -70,7 +70,7 @@ def pytest_configure(config) -> None:
         config.pluginmanager.register(LinesOfCases(os.environ["LINES_OF_CASES"]))
 
 
-def measured(jobs: int) -> tuple[dict[str, int], dict[str, float]]:
+def measure_cases(jobs: int) -> tuple[dict[str, int], dict[str, float]]:
     """Run the default tier; return the lines of each case, a bit for each, and its CPU seconds."""
     with TemporaryDirectory() as folder:
         seconds = Path(folder) / "seconds.json"
@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="processes; default: 2")
     parser.add_argument("--budget", type=float, default=16, help="CPU seconds; default: 16")
     options = parser.parse_args()
-    lines, seconds = measured(options.jobs)
+    lines, seconds = measure_cases(options.jobs)
     chosen, share = choose(lines, seconds, options.budget)
     print(f"{len(chosen)} cases execute {share:.1%} of the lines that the default tier executes")
     table = circumstances() | {"lines": round(share, 3), "cases": sorted(chosen)}

@@ -31,36 +31,42 @@ def gemm(A, B, C, W, S, *, splits=2, stages=3):
                 row, column = tile // columns * BM, tile % columns * BN
                 for k in sl.range(steps):
                     with pipe.producer(index + k) as stage:
-                        at = (part * steps + k) * BK
-                        sl.tma_load(A[sl.ds(row, BM), sl.ds(at, BK)], a[stage], stage)
-                        sl.tma_load(B[sl.ds(at, BK), sl.ds(column, BN)], b[stage], stage)
+                        first_k = (part * steps + k) * BK
+                        sl.tma_load(A[sl.ds(row, BM), sl.ds(first_k, BK)], a[stage], stage)
+                        sl.tma_load(B[sl.ds(first_k, BK), sl.ds(column, BN)], b[stage], stage)
                 index = index + steps
         with sl.partition(warpgroups=2, registers=232) as warpgroup:
-            index, own = 0, warpgroup * (BM // 2)
+            index, first_row = 0, warpgroup * (BM // 2)
             for unit in sl.range(first, units, blocks):
                 tile = unit // splits
                 row, column = tile // columns * BM, tile % columns * BN
                 acc = sl.zeros((BM // 2, BN), sl.f32)
                 for k in sl.range(steps):
                     stage = pipe.wait(index + k)
-                    acc = sl.wait(sl.mma(a[stage][own : own + BM // 2, :], b[stage], acc))
+                    acc = sl.wait(
+                        sl.mma(a[stage][first_row : first_row + BM // 2, :], b[stage], acc)
+                    )
                     pipe.release(sl.unsigned(index + k))
                 index = index + steps
-                sl.store(acc, W[unit, sl.ds(own, BM // 2), 0:BN])
+                sl.store(acc, W[unit, sl.ds(first_row, BM // 2), 0:BN])
                 with sl.when(sl.semaphore_arrive(S, tile * 2 + warpgroup, splits)):
-                    total = sl.load(W[tile * splits, sl.ds(own, BM // 2), 0:BN])
+                    total = sl.load(W[tile * splits, sl.ds(first_row, BM // 2), 0:BN])
                     for k in sl.range(1, splits):
-                        total = total + sl.load(W[tile * splits + k, sl.ds(own, BM // 2), 0:BN])
+                        total = total + sl.load(
+                            W[tile * splits + k, sl.ds(first_row, BM // 2), 0:BN]
+                        )
                     sl.store(total, c[warpgroup])
                     sl.fence(), sl.warpgroup_barrier()
                     with sl.elect():
-                        sl.tma_store(c[warpgroup], C[sl.ds(row + own, BM // 2), sl.ds(column, BN)])
+                        sl.tma_store(
+                            c[warpgroup], C[sl.ds(row + first_row, BM // 2), sl.ds(column, BN)]
+                        )
                         sl.tma_commit()
                         sl.tma_wait()
                     sl.warpgroup_barrier()
 
 
-def given(m, n, k, splits):
+def arguments(m, n, k, splits):
     """The arguments of `gemm`, of small integers, so that sums are exact."""
     random = np.random.default_rng(5)
     tiles = -(-m // BM) * -(-n // BN)
@@ -73,6 +79,6 @@ def given(m, n, k, splits):
     }
 
 
-def expected(arrays):
+def expected_product(arrays):
     """The product."""
     return arrays["A"].astype(np.float32) @ arrays["B"].astype(np.float32)

@@ -41,7 +41,7 @@ def inputs(seed=0):
     }
 
 
-def expected(a):
+def expected_sums(a):
     """The sums of the doubled parts, added in their order."""
     doubled = a * np.float32(2)
     total = doubled[:, 0].copy()

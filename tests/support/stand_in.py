@@ -99,9 +99,9 @@ def _core(calls):
 def _driver(calls):
     def allow(attribute, value, handle, device):
         kind = attribute.removeprefix("CU_FUNC_ATTRIBUTE_")
-        found = {"MAX_DYNAMIC_SHARED_SIZE_BYTES": calls.shared}.get(kind, calls.clusters)
-        assert found is calls.shared or kind == "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
-        found.append((handle, value))
+        recorded = {"MAX_DYNAMIC_SHARED_SIZE_BYTES": calls.shared}.get(kind, calls.clusters)
+        assert recorded is calls.shared or kind == "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
+        recorded.append((handle, value))
         return (calls.refusals.get("allow", Result.CUDA_SUCCESS),)
 
     def function(kernel):
@@ -117,7 +117,7 @@ def _driver(calls):
         calls.maps.append(arguments)
         return calls.refusals.get("encode", Result.CUDA_SUCCESS), Map(len(calls.maps))
 
-    def replace_address(made, address):
+    def replace_address(tensor_map, address):
         if of_context() != Result.CUDA_SUCCESS:
             return (of_context(),)
         calls.replaced.append(address)
@@ -149,8 +149,10 @@ def _driver(calls):
     def allocate(size):
         calls.allocated.append(size)
         # Each allocation begins after the ones before it.
-        at = 0x10000000 + 4096 * sum(-(-each // 4096) for each in calls.allocated[:-1])
-        return calls.refusals.get("allocate", Result.CUDA_SUCCESS), at
+        address = 0x10000000 + 4096 * sum(
+            -(-earlier_size // 4096) for earlier_size in calls.allocated[:-1]
+        )
+        return calls.refusals.get("allocate", Result.CUDA_SUCCESS), address
 
     def free(address):
         calls.freed.append(address)

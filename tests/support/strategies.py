@@ -83,7 +83,7 @@ class Operand:
     major: Major
 
     @property
-    def stored(self) -> TileLayout:
+    def oriented_tile(self) -> TileLayout:
         """The tile in the orientation of its role: (M, K) or (K, N)."""
         return self.role.orient(self.tile)
 

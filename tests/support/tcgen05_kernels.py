@@ -88,7 +88,7 @@ REFILL = """scf.for %j = %tid to %words step %c128 {
     }""".replace("WORDS", str(BYTES // 4))
 
 
-def at(name, lane, column=0, quarter=False):
+def tmem_address(name, lane, column=0, quarter=False):
     """Lines that compute an address of tensor memory, relative to that of the allocation."""
     lines = [f"%{name}l = arith.constant {lane} : i32"]
     if quarter:
@@ -106,9 +106,9 @@ def at(name, lane, column=0, quarter=False):
 def mma(name, kind, a, b, descriptor, adds):
     """Lines of an mma into %d; the descriptors are numbers."""
     return f"""
-      %{name}a = arith.constant {_signed(a, 64)} : i64
-      %{name}b = arith.constant {_signed(b, 64)} : i64
-      %{name}i = arith.constant {_signed(descriptor, 32)} : i32
+      %{name}a = arith.constant {_to_signed(a, 64)} : i64
+      %{name}b = arith.constant {_to_signed(b, 64)} : i64
+      %{name}i = arith.constant {_to_signed(descriptor, 32)} : i32
       %{name}e = arith.constant {"true" if adds else "false"}
       nvvm.tcgen05.mma %d, %{name}a, %{name}b, %{name}i, %{name}e {{
         kind = #nvvm.tcgen05_mma_kind<{kind}>, ctaGroup = #nvvm.cta_group<cta_1>
@@ -129,7 +129,9 @@ def scaled_mma(name, kind, block, operands, descriptor, adds, factors):
     """
     plain = mma(name, kind, *operands, descriptor, adds)
     before, _ = plain.split("nvvm.tcgen05.mma ")
-    addresses = (at(f"{name}{side}", 0, column) for side, column in zip("fg", factors, strict=True))
+    addresses = (
+        tmem_address(f"{name}{side}", 0, column) for side, column in zip("fg", factors, strict=True)
+    )
     return f"""{before}
       {" ".join(addresses)}
       nvvm.tcgen05.mma.block_scale %d, %{name}a, %{name}b, %{name}i, %{name}e, %{name}f, %{name}g {{
@@ -141,14 +143,14 @@ def scaled_mma(name, kind, block, operands, descriptor, adds, factors):
 def cp(name, to, descriptor):
     """Lines of a cp of shape 32x128b to an address; the descriptor is a number."""
     return f"""
-      %{name} = arith.constant {_signed(descriptor, 64)} : i64
+      %{name} = arith.constant {_to_signed(descriptor, 64)} : i64
       nvvm.tcgen05.cp %{to}, %{name} {{
         shape = #nvvm.tcgen05_cp_shape<shape_32x128b>,
         multicast = #nvvm.tcgen05_cp_multicast<warpx4>
       }}"""
 
 
-def _signed(value, bits):
+def _to_signed(value, bits):
     return value - (1 << bits) if value >> bits - 1 else value
 
 
@@ -159,13 +161,13 @@ def transfer(shape, registers):
 
 def load(name, lane, column, shape, registers):
     """Lines by which each warp loads from its quarter of the lanes."""
-    address = at(f"{name}d", lane, column, quarter=True)
+    address = tmem_address(f"{name}d", lane, column, quarter=True)
     return f"{address}\n    %{name} = nvvm.tcgen05.ld %{name}d {transfer(shape, registers)}"
 
 
 def store(name, value, lane, column, shape, registers):
     """Lines by which each warp stores to its quarter of the lanes."""
-    address = at(f"{name}d", lane, column, quarter=True)
+    address = tmem_address(f"{name}d", lane, column, quarter=True)
     return f"{address}\n    nvvm.tcgen05.st %{name}d, %{value} {transfer(shape, registers)}"
 
 
@@ -211,9 +213,9 @@ class Tcgen05Kernel:
 
     def only_fault(self):
         """Its only fault."""
-        found, _ = self.run()
-        assert len(found) == 1, found
-        return found[0]
+        faults, _ = self.run()
+        assert len(faults) == 1, faults
+        return faults[0]
 
 
 def mma_kernel(kind, instructions, m, n, lane=0, start=None, lines=None, columns=None):
@@ -229,17 +231,19 @@ def mma_kernel(kind, instructions, m, n, lane=0, start=None, lines=None, columns
         lines: lines that issue mma, instead of `instructions`.
         columns: the number of columns that it uses, if more than those of D.
     """
-    multiply = lines or "".join(mma(f"m{i}", kind, *each) for i, each in enumerate(instructions))
+    multiply = lines or "".join(
+        mma(f"m{i}", kind, *operands) for i, operands in enumerate(instructions)
+    )
     halves = (0, 16) if m == 128 else (lane,)
     loads = [(half, column) for half in halves for column in range(0, n, 8)]
-    lines = [at("d", lane)]
+    lines = [tmem_address("d", lane)]
     if start is not None:
         lines.append(f"%start = arith.constant dense<{start}> : vector<4xi32>")
-        lines += [store(f"s{i}", "start", *at_, "16x256b", 4) for i, at_ in enumerate(loads)]
+        lines += [store(f"s{i}", "start", *place, "16x256b", 4) for i, place in enumerate(loads)]
         lines += [WAIT_STORE, BEFORE, "gpu.barrier // stored", AFTER]
     lines.append(f"scf.if %leader {{{multiply}\n      {COMMIT}\n    }}")
     lines += [ARRIVE, WAIT, AFTER]
-    lines += [load(f"r{i}", *where, "16x256b", 4) for i, where in enumerate(loads)]
+    lines += [load(f"r{i}", *place, "16x256b", 4) for i, place in enumerate(loads)]
     lines.append(WAIT_LOAD)
     for i in range(len(loads)):
         lines.append(f"%o{i} = arith.constant {4 * i} : index")
@@ -254,6 +258,6 @@ def matrix_of(registers, m, n):
     """D, from the registers that a kernel of `mma_kernel` stores."""
     thread, half, column, i = np.mgrid[:128, : m // 64, : n // 8, :4]
     row = thread // 32 * (m // 4) + half * 16 + thread % 32 // 4 + i // 2 * 8
-    found = np.zeros((m, n), registers.dtype)
-    found[row, column * 8 + thread % 4 * 2 + i % 2] = registers.reshape(row.shape)
-    return found
+    matrix = np.zeros((m, n), registers.dtype)
+    matrix[row, column * 8 + thread % 4 * 2 + i % 2] = registers.reshape(row.shape)
+    return matrix

@@ -34,15 +34,15 @@ def bytes_of(values, name):
     if name not in NARROW:
         return np.ascontiguousarray(raw).view(np.uint8)
     bits, count = NARROW[name]
-    found = np.zeros((len(raw), raw.shape[1] // count * 16), np.uint8)
+    packed = np.zeros((len(raw), raw.shape[1] // count * 16), np.uint8)
     for row, codes in enumerate(raw.view(np.uint8)):
         for unit in range(0, len(codes), count):
             word = (1 << 128) - (1 << bits * count)
             for i, code in enumerate(codes[unit : unit + count]):
                 word |= int(code) << bits * i
-            at = unit // count * 16
-            found[row, at : at + 16] = np.frombuffer(word.to_bytes(16, "little"), np.uint8)
-    return found
+            start = unit // count * 16
+            packed[row, start : start + 16] = np.frombuffer(word.to_bytes(16, "little"), np.uint8)
+    return packed
 
 
 class Operands:
@@ -63,14 +63,14 @@ class Operands:
         lbo, sbo = _strides(rows, size, major, swizzle)
         descriptor = Tcgen05Descriptor(start, lbo, sbo, 0, swizzle).encode()
         address = tcgen05_addresses(descriptor, name, major, rows)
-        at = (address - BASE)[..., None] + np.arange(size)
+        indices = (address - BASE)[..., None] + np.arange(size)
         if name == "e2m1":
-            at = at[:, ::2]
-        assert len(np.unique(at)) == at.size
-        assert not self.taken[at].any()
-        self.image[at] = raw.reshape(at.shape)
-        self.taken[at] = True
-        self.next = BASE + int(at.max()) + 1
+            indices = indices[:, ::2]
+        assert len(np.unique(indices)) == indices.size
+        assert not self.taken[indices].any()
+        self.image[indices] = raw.reshape(indices.shape)
+        self.taken[indices] = True
+        self.next = BASE + int(indices.max()) + 1
         return descriptor
 
 

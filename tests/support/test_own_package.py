@@ -9,7 +9,7 @@ from own_package import OwnPackage
 
 
 @pytest.mark.parametrize(
-    "importer, imported, kept",
+    "importer, imported, is_allowed",
     [
         ("top.package.a", "top.package.b", True),
         ("top.package.a", "top.pack", True),
@@ -18,12 +18,14 @@ from own_package import OwnPackage
         ("top.package.a", "top", False),
     ],
 )
-def test_import_of_a_package_that_contains_the_module_is_found(importer, imported, kept, capsys):
+def test_import_of_a_package_that_contains_the_module_is_found(
+    importer, imported, is_allowed, capsys
+):
     graph = ImportGraph()
     graph.add_import(importer=importer, imported=imported)
     contract = OwnPackage(name="", session_options={}, contract_options={})
     check = contract.check(graph, verbose=False)
-    assert check.kept is kept
+    assert check.kept is is_allowed
     contract.render_broken_contract(check)
     message = f"{importer} is not allowed to import {imported}, which contains it\n"
-    assert capsys.readouterr().out == ("" if kept else message)
+    assert capsys.readouterr().out == ("" if is_allowed else message)

@@ -22,7 +22,7 @@ def wheel(tmp_path, names, page="A page."):
 
 
 @pytest.fixture(autouse=True)
-def tracked(monkeypatch):
+def tracked_files(monkeypatch):
     names = "\n".join(f"examples/{path.name}" for path in EXAMPLES)
     monkeypatch.setattr(try_wheel, "output", lambda *_, **__: names)
 
@@ -33,8 +33,8 @@ def test_a_whole_wheel_is_accepted(tmp_path):
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(try_wheel.Failed, match=r"lacks mlir_smem/examples/mma\.mlir$"):
-        kept = [name for name in WHOLE if not name.endswith("/mma.mlir")]
-        try_wheel.check_contents(wheel(tmp_path, kept))
+        names = [name for name in WHOLE if not name.endswith("/mma.mlir")]
+        try_wheel.check_contents(wheel(tmp_path, names))
 
 
 def test_a_link_to_a_file_is_named(tmp_path):

@@ -154,7 +154,7 @@ def _test(case: str) -> str:
     return case.partition("[")[0]
 
 
-def unrecorded(seconds: dict[str, float], limit: float) -> dict[str, float]:
+def unrecorded_cases(seconds: dict[str, float], limit: float) -> dict[str, float]:
     """Return the cases that took longer than a limit and are not in the table of slow cases."""
     recorded = slow_cases()
     return {case: s for case, s in seconds.items() if s > limit and case not in recorded}

@@ -12,7 +12,7 @@ import mlir_smem
 from mlir_smem.layout import Swizzle, TileLayout, element, tile_of_atoms
 
 #: The type of the tile that is read, if it is not that of the tile that is written.
-_HELD = {"tf32": "f32"}
+_SOURCE_TYPES = {"tf32": "f32"}
 
 _DIRECTIONS = ("column-major", "row-major")
 
@@ -35,9 +35,9 @@ class End:
     step: tuple[int, int] = (0, 0)
 
     def __str__(self) -> str:
-        at = "-at{}.{}".format(*self.start) if any(self.start) else ""
+        start = "-at{}.{}".format(*self.start) if any(self.start) else ""
         known = "-steps{}.{}".format(*self.step) if any(self.step) else ""
-        return f"{self.swizzle}-{_DIRECTIONS[self.contiguous]}{at}{known}"
+        return f"{self.swizzle}-{_DIRECTIONS[self.contiguous]}{start}{known}"
 
     def whole(self, name: str, shape: tuple[int, int]) -> TileLayout:
         """The layout of the tile of which a subtile of that shape is copied, padded to whole atoms."""
@@ -55,13 +55,13 @@ class End:
         offsets = [DYNAMIC if s else n for n, s in zip(self.start, self.step, strict=True)]
         known = ", ".join(str(s) for s in self.step if s)
         promise = f", multiple_of = array<i64: {known}>" if known else ""
-        at = [i for i, step in enumerate(self.step) if step]
-        operands = ", ".join([f"%{tile}", *(f"%{tile}{i}" for i in at)])
-        types = ", ".join([f"!{tile}", *("index" for _ in at)])
+        dynamic = [i for i, step in enumerate(self.step) if step]
+        operands = ", ".join([f"%{tile}", *(f"%{tile}{i}" for i in dynamic)])
+        types = ", ".join([f"!{tile}", *("index" for _ in dynamic)])
         positions = "\n    ".join(
             f"%{tile}n{i} = arith.constant {self.start[i]} : index\n"
             f"    %{tile}{i} = arith.addi %nought, %{tile}n{i} : index"
-            for i in at
+            for i in dynamic
         )
         return (
             f"!smem.tile<tensor<{whole}x{name}>, "
@@ -101,23 +101,24 @@ class TileCopyKernel:
         return "-".join([*words, f"t{self.threads}"])
 
     @property
-    def transposed(self) -> bool:
+    def is_transposing(self) -> bool:
         """Whether the copy changes which dimension is contiguous."""
         return (self.source.contiguous != self.target.contiguous) != self.permuted
 
     @property
     def text(self) -> str:
         """The text of the kernel; a copy that transposes nothing has no `relayout`."""
-        held = _HELD.get(self.name, self.name)
-        given = self._given()
+        source_type = _SOURCE_TYPES.get(self.name, self.name)
+        matrix = self._source_matrix()
         size = self._layout().size_bytes
-        strides = [stride // given.itemsize for stride in given.strides]
-        from_type, from_subtile, from_ops = self.source.text("from", held, given.shape)
+        strides = [stride // matrix.itemsize for stride in matrix.strides]
+        from_type, from_subtile, from_ops = self.source.text("from", source_type, matrix.shape)
         to_type, to_subtile, to_ops = self.target.text("to", self.name, self.shape)
-        flags = ["permutation = array<i64: 1, 0>"] * self.permuted + ["relayout"] * self.transposed
+        flags = ["permutation = array<i64: 1, 0>"] * self.permuted
+        flags += ["relayout"] * self.is_transposing
         attributes = f" {{{', '.join(flags)}}}" if flags else ""
         return f"""
-!A = memref<{given.shape[0]}x{given.shape[1]}x{held}, strided<{strides}>>
+!A = memref<{matrix.shape[0]}x{matrix.shape[1]}x{source_type}, strided<{strides}>>
 !bytes = memref<{size}xi8, #gpu.address_space<workgroup>>
 !words = memref<{size // 8}xi64, #gpu.address_space<workgroup>>
 !D = memref<{size // 8}xi64>
@@ -170,21 +171,21 @@ gpu.module @kernels {{
         raw = random.integers(0, 256, (*self.shape, dtype.itemsize)).astype(np.uint8)
         return raw.view(dtype)[..., 0]
 
-    def _given(self) -> np.ndarray:
+    def _source_matrix(self) -> np.ndarray:
         """The matrix that fills the tile that is read; both have the same contiguous dimension."""
         numbers = self._numbers().T if self.permuted else self._numbers()
         return np.asarray(numbers, order="FC"[self.source.contiguous])
 
     def inputs(self) -> dict[str, np.ndarray]:
         """The inputs."""
-        return {"A": self._given()}
+        return {"A": self._source_matrix()}
 
-    def expected(self) -> np.ndarray:
+    def expected_bytes(self) -> np.ndarray:
         """The expected bytes of the tile that is written; 0 outside of the copy."""
         layout = self._layout()
-        found = np.zeros(layout.size_bytes, np.uint8)
+        tile_bytes = np.zeros(layout.size_bytes, np.uint8)
         row, column = (
-            np.arange(n) + at for n, at in zip(self.shape, self.target.start, strict=True)
+            np.arange(n) + start for n, start in zip(self.shape, self.target.start, strict=True)
         )
         offsets = layout.offsets_at(row[:, None], column[None, :])
         numbers = self._numbers()
@@ -192,22 +193,22 @@ gpu.module @kernels {{
             numbers = (numbers.view(np.uint32) + np.uint32(1 << 12)) & np.uint32(0xFFFFE000)
         raw = np.ascontiguousarray(numbers).view(np.uint8).reshape(*self.shape, -1)
         for byte in range(raw.shape[-1]):
-            found[offsets + byte] = raw[..., byte]
-        return found
+            tile_bytes[offsets + byte] = raw[..., byte]
+        return tile_bytes
 
-    def compiled(self, **options):
+    def compile(self, **options):
         """The kernel, compiled; it allocates the memory of the tile that is written."""
         return mlir_smem.compile(self.text, reserved_bytes=self._layout().size_bytes, **options)
 
     def check(self, result: np.ndarray) -> None:
         """Check the bytes of the tile that is written."""
-        wrong = np.flatnonzero(result.view(np.uint8) != self.expected())
+        wrong = np.flatnonzero(result.view(np.uint8) != self.expected_bytes())
         assert wrong.size == 0, f"{self}: {wrong.size} bytes are wrong, the first at {wrong[0]}"
 
 
 def whole_tiles(names: tuple[str, ...], swizzles: tuple[str, ...]) -> list[TileCopyKernel]:
     """Copies of whole tiles: each tile row-major and column-major, with and without a permutation."""
-    found = []
+    kernels = []
     for name in names:
         line = 128 // np.dtype(ELEMENTS[name][2]).itemsize
         for place, (a, b) in enumerate((a, b) for a in swizzles for b in swizzles):
@@ -216,12 +217,12 @@ def whole_tiles(names: tuple[str, ...], swizzles: tuple[str, ...]) -> list[TileC
                     more = (line, 2 * line)[place % 2]
                     shape = (line, more) if target else (more, line)
                     threads = (128, 256)[(place + source) % 2]
-                    found.append(
+                    kernels.append(
                         TileCopyKernel(
                             name, shape, End(a, source), End(b, target), permuted, threads
                         )
                     )
-    return found
+    return kernels
 
 
 #: Copies of subtiles that begin inside a pattern, inside a line, and at run-time starts.

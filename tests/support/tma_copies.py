@@ -48,22 +48,22 @@ def kernel(body, arrays, maps, size, attributes=""):
 """
 
 
-def constants(at):
+def constants(coordinates):
     """Lines that define the coordinates of a box."""
-    return "\n".join(f"%x{d} = arith.constant {c} : i32" for d, c in enumerate(at))
+    return "\n".join(f"%x{d} = arith.constant {c} : i32" for d, c in enumerate(coordinates))
 
 
-def names_of(at):
+def names_of(coordinates):
     """The names of the coordinates of a box."""
-    return ", ".join(f"%x{d}" for d in range(len(at)))
+    return ", ".join(f"%x{d}" for d in range(len(coordinates)))
 
 
-def load(at, map_="%map0", more=""):
-    """Lines by which thread 0 loads a box; the contiguous coordinate is the first of `at`."""
-    return f"""{constants(at)}
+def load(coordinates, map_="%map0", more=""):
+    """Lines by which thread 0 loads a box; the contiguous coordinate is the first of `coordinates`."""
+    return f"""{constants(coordinates)}
     scf.if %first {{
       nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
-      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, {map_}, %bar, box[{names_of(at)}]
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, {map_}, %bar, box[{names_of(coordinates)}]
         : !llvm.ptr<7>, !llvm.ptr
       {more}
     }}"""
@@ -83,11 +83,11 @@ def dump(name, size):
     }}"""
 
 
-def store(at, map_="%map0", end="nvvm.cp.async.bulk.wait_group 0 {read}"):
+def store(coordinates, map_="%map0", end="nvvm.cp.async.bulk.wait_group 0 {read}"):
     """Lines by which thread 0 stores the box."""
-    return f"""{constants(at)}
+    return f"""{constants(coordinates)}
     scf.if %first {{
-      nvvm.cp.async.bulk.tensor.global.shared.cta {map_}, %at, box[{names_of(at)}]
+      nvvm.cp.async.bulk.tensor.global.shared.cta {map_}, %at, box[{names_of(coordinates)}]
         : !llvm.ptr, !llvm.ptr<3>
       nvvm.cp.async.bulk.commit.group
       {end}

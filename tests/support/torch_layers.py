@@ -42,17 +42,17 @@ def check_gradients(compiled, layer, x):
     """Check that gradients through a compiled layer are about as near to float64's as those through the
     layer itself."""
     exact = deepcopy(layer).double()
-    for found, eager, expected in zip(
+    for gradient, eager, expected in zip(
         gradients(compiled, layer, x),
         gradients(layer, layer, x),
         gradients(exact, exact, x.double()),
         strict=True,
     ):
-        assert (found - expected).norm() <= 2 * (eager - expected).norm()
+        assert (gradient - expected).norm() <= 2 * (eager - expected).norm()
 
 
-def check(found, expected):
+def check(actual, expected):
     """Compare tensors."""
-    difference = (found.double() - expected.double()).abs().max()
-    assert found.shape == expected.shape and found.dtype == expected.dtype
+    difference = (actual.double() - expected.double()).abs().max()
+    assert actual.shape == expected.shape and actual.dtype == expected.dtype
     assert difference <= BOUND * expected.double().abs().max()

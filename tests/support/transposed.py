@@ -18,7 +18,7 @@ def text_of(element: str, config: TransposeConfig | None = None) -> str:
         return str(build_transpose(element, config))
 
 
-def given(element: str, rows: int, columns: int) -> np.ndarray:
+def random_matrix(element: str, rows: int, columns: int) -> np.ndarray:
     """A matrix X with contiguous columns."""
     random = np.random.default_rng(rows)
     return random.integers(-128, 128, (columns, rows)).astype(DTYPES[element]).T

@@ -57,9 +57,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            wheel = built(folder / "dist")
+            wheel = build_wheel(folder / "dist")
             check_contents(wheel)
-            environment = installed(wheel, folder / "venv")
+            environment = install(wheel, folder / "venv")
             check_imports(environment, folder)
             check_sessions(environment, folder)
             commands = check_readme(environment, folder)
@@ -73,7 +73,7 @@ def main() -> int:
     return 0
 
 
-def built(folder: Path) -> Path:
+def build_wheel(folder: Path) -> Path:
     """Build the sdist, and from it the wheel; return the path of the wheel."""
     run([sys.executable, "-m", "build", "--outdir", folder, ROOT], cwd=ROOT)
     (wheel,) = folder.glob("*.whl")
@@ -95,12 +95,12 @@ def check_contents(wheel: Path) -> None:
         raise Failed(f"the package's page has links to files: {', '.join(dead)}")
 
 
-def installed(wheel: Path, folder: Path) -> dict[str, str]:
+def install(wheel: Path, folder: Path) -> dict[str, str]:
     """Install the wheel in a new virtual environment; return the variables of its commands."""
     run([sys.executable, "-m", "venv", folder], cwd=ROOT)
     run([folder / "bin" / "pip", "install", "--quiet", wheel], cwd=folder)
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "MLIR_SMEM"))}
-    return kept | {"PATH": f"{folder / 'bin'}{os.pathsep}{kept['PATH']}"}
+    variables = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "MLIR_SMEM"))}
+    return variables | {"PATH": f"{folder / 'bin'}{os.pathsep}{variables['PATH']}"}
 
 
 def check_imports(environment: dict[str, str], folder: Path) -> None:

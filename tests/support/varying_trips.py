@@ -61,21 +61,23 @@ def products(blocks=triangle, warpgroups=1, peeled=True, **changed):
                 for tile in sl.range(first_tile, tiles, ctas):
                     for k in sl.range(how.loaded(tile)):
                         with loads.producer(index + k) as stage:
-                            at = sl.ds(k * DEPTH, DEPTH)
-                            sl.tma_load(A[sl.ds(tile * M, M), at], a[stage], stage)
-                            sl.tma_load(B[at, 0:N], b[stage], stage)
+                            k_slice = sl.ds(k * DEPTH, DEPTH)
+                            sl.tma_load(A[sl.ds(tile * M, M), k_slice], a[stage], stage)
+                            sl.tma_load(B[k_slice, 0:N], b[stage], stage)
                     index = index + how.loaded(tile)
             with sl.partition(warpgroups) as warpgroup:
-                own = sl.ds(warpgroup * width, width)
+                column_slice = sl.ds(warpgroup * width, width)
                 index = how.start
                 for tile in sl.range(first_tile, tiles + how.tiles, ctas):
                     count = how.taken(tile)
                     if peeled:
                         stage = loads.wait(index)
-                        acc = sl.mma(a[stage], b[stage][:, own])
+                        acc = sl.mma(a[stage], b[stage][:, column_slice])
                         for k in sl.range(1, count):
                             stage = loads.wait(index + k)
-                            acc = sl.wait(sl.mma(a[stage], b[stage][:, own], acc), pending=1)
+                            acc = sl.wait(
+                                sl.mma(a[stage], b[stage][:, column_slice], acc), pending=1
+                            )
                             loads.release(index + k - 1)
                         acc = sl.wait(acc)
                         if how.released:
@@ -84,8 +86,8 @@ def products(blocks=triangle, warpgroups=1, peeled=True, **changed):
                         acc = sl.zeros((M, width), sl.f32)
                         for k in sl.range(count):
                             with loads.consumer(index + k) as stage:
-                                acc = sl.wait(sl.mma(a[stage], b[stage][:, own], acc))
-                    sl.store(acc, C[sl.ds(tile * M, M), own])
+                                acc = sl.wait(sl.mma(a[stage], b[stage][:, column_slice], acc))
+                    sl.store(acc, C[sl.ds(tile * M, M), column_slice])
                     index = index + how.step(tile)
 
     return kernel
@@ -99,11 +101,11 @@ def operands(tiles, seed=0):
     return {"A": a, "B": b, "C": np.zeros((tiles * M, N), np.float32)}
 
 
-def expected(given, count):
+def expected_products(arrays, count):
     """The products, given the K blocks of each tile as numbers."""
-    a, b = (given[name].astype(np.float32) for name in "AB")
-    found = np.zeros_like(given["C"])
+    a, b = (arrays[name].astype(np.float32) for name in "AB")
+    c = np.zeros_like(arrays["C"])
     for tile in range(len(a) // M):
         rows, k = slice(tile * M, (tile + 1) * M), DEPTH * count(tile)
-        found[rows] = a[rows, :k] @ b[:k]
-    return found
+        c[rows] = a[rows, :k] @ b[:k]
+    return c

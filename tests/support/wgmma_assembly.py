@@ -126,20 +126,20 @@ class WgmmaKernel:
         a = numbers(self.a, 64, k)
         return prune(a, self.a) if self.sparse else a, numbers(self.b, k, self.n)
 
-    def expected(self, scale_d=1):
+    def expected_d(self, scale_d=1):
         """D, for a value of the run-time operand scale-d."""
         a, b = (matrix.astype(np.float64) for matrix in self.matrices)
         d = np.zeros((64, self.n))
         for i, adds in enumerate(self.scale_d):
             k_block = slice(i * self.k, (i + 1) * self.k)
-            kept = scale_d if adds == "$" else adds
-            d = d * (kept != 0) + self.signs[0] * self.signs[1] * (a[:, k_block] @ b[k_block])
+            factor = scale_d if adds == "$" else adds
+            d = d * (factor != 0) + self.signs[0] * self.signs[1] * (a[:, k_block] @ b[k_block])
         return d
 
     # -- the kernel --------------------------------------------------------------------------------
 
     @cached_property
-    def compressed(self):
+    def stored_a(self):
         """A as it is stored, and the metadata, [words, 128]."""
         if self.sparse:
             values, words = compress(self.matrices[0], self.a)
@@ -149,7 +149,7 @@ class WgmmaKernel:
     @cached_property
     def tiles(self):
         """The tiles of A and B, (m/n, k)."""
-        shapes = self.compressed[0].shape, self.matrices[1].T.shape
+        shapes = self.stored_a[0].shape, self.matrices[1].T.shape
         majors, swizzles = (self.m_major, self.n_major), (self.a_swizzle, self.b_swizzle)
         return tuple(
             tile_of_atoms(element(name), shape, 0 if mn_major else 1, swizzle)
@@ -161,33 +161,33 @@ class WgmmaKernel:
     def descriptors(self, role):
         """The descriptors of A or B, one for each K block."""
         tile = self.tiles[0 if role is Role.A else 1]
-        found = mma_tiles(role.orient(tile), role, self.sparse)
-        first = found.descriptor(BASE if role is Role.A else BASE + B_AT).encode()
-        return [first + step for step in found.steps[0]]
+        operand = mma_tiles(role.orient(tile), role, self.sparse)
+        first = operand.descriptor(BASE if role is Role.A else BASE + B_AT).encode()
+        return [first + step for step in operand.steps[0]]
 
     def image(self):
         """The initial contents of shared memory, as i32."""
         image = np.zeros(IMAGE, np.uint8)
-        matrices = self.compressed[0], self.matrices[1].T
-        for at, tile, matrix in zip((0, B_AT), self.tiles, matrices, strict=True):
+        matrices = self.stored_a[0], self.matrices[1].T
+        for start, tile, matrix in zip((0, B_AT), self.tiles, matrices, strict=True):
             if tile.element.bits == 1:
                 bits = matrix << np.arange(matrix.shape[1], dtype=np.uint8) % 8
-                np.bitwise_or.at(image, at + tile.offsets(), bits)
+                np.bitwise_or.at(image, start + tile.offsets(), bits)
             else:
                 raw = np.ascontiguousarray(matrix)[..., None].view(np.uint8)
-                image[at + tile.offsets()[..., None] + np.arange(raw.shape[2])] = raw
+                image[start + tile.offsets()[..., None] + np.arange(raw.shape[2])] = raw
         return image.view(np.int32)
 
     def a_registers(self):
         """A's registers, [128, 4 for each K block]."""
         fragment, step = fragment_a(self.a_element), instruction_k(self.a_element)
-        found = []
+        k_blocks = []
         for i in range(len(self.scale_d)):
-            elements = self.compressed[0][fragment.row, i * step + fragment.column]
+            elements = self.stored_a[0][fragment.row, i * step + fragment.column]
             if self.a_element.bits == 1:
                 elements = np.packbits(elements, axis=1, bitorder="little")
-            found.append(np.ascontiguousarray(elements).view(np.int32))
-        return np.concatenate(found, axis=1)
+            k_blocks.append(np.ascontiguousarray(elements).view(np.int32))
+        return np.concatenate(k_blocks, axis=1)
 
     def assembly(self, i):
         """The text of an instruction, and its operands other than D, as (constraint, value)."""
@@ -195,7 +195,7 @@ class WgmmaKernel:
         of_a = [("r", f"%a{i}_{r}") for r in range(4)] if self.in_registers else [("l", f"%a{i}")]
         word, selected = selector(self.a, i) if self.sparse else (0, 0)
         operands = [*of_a, ("l", f"%b{i}"), *[("r", f"%meta{word}")] * self.sparse]
-        texts = [f"${2 * count + at}" for at in range(len(operands))]
+        texts = [f"${2 * count + number}" for number in range(len(operands))]
         scale_d = self.scale_d[i]
         if scale_d == "$":
             scale_d, operands = f"${2 * count + len(operands)}", [*operands, ("r", "%scale")]
@@ -221,7 +221,7 @@ class WgmmaKernel:
     def body(self, threads):
         """The kernel's lines. Arguments are the image, A's registers, metadata, scale-d and D."""
         count, type_ = self.registers
-        struct, words = structure(type_, count), len(self.compressed[1])
+        struct, words = structure(type_, count), len(self.stored_a[1])
         d = f"memref<{threads}x{count}x{type_}>"
         shared = f"memref<{IMAGE // 4}xi32, {SHARED}>"
         lines = [
@@ -242,7 +242,7 @@ class WgmmaKernel:
             lines.append(f"%i{i} = arith.constant {i} : index")
         for i in range(words):
             lines.append(f"%meta{i} = memref.load %C[%i{i}, %lane] : memref<{words}x128xi32>")
-        lines += self.fenced() if self.in_registers else ["nvvm.wgmma.fence.aligned"]
+        lines += self.load_a() if self.in_registers else ["nvvm.wgmma.fence.aligned"]
         for i in range(len(self.scale_d)):
             if not self.in_registers:
                 lines.append(f"%a{i} = arith.constant {self.descriptors(Role.A)[i]} : i64")
@@ -259,7 +259,7 @@ class WgmmaKernel:
             ]
         return "\n".join(lines)
 
-    def fenced(self):
+    def load_a(self):
         """Lines that load A's registers and pass them through the fence."""
         count = 4 * len(self.scale_d)
         lines = [
@@ -277,7 +277,7 @@ class WgmmaKernel:
     def arguments(self, threads, scale_d, metadata):
         """The kernel's arrays."""
         count, type_ = self.registers
-        words = self.compressed[1] if metadata is None else metadata
+        words = self.stored_a[1] if metadata is None else metadata
         scales = np.broadcast_to(np.asarray(scale_d, np.int32), threads).copy()
         d = np.zeros((threads, count), np.float32 if type_ == "f32" else np.int32)
         return self.image(), self.a_registers(), words.view(np.int32), scales, d
@@ -293,24 +293,26 @@ class WgmmaKernel:
             image: used instead of that of A and B.
         """
         arguments, options = self._launch(threads, scale_d, metadata, image)
-        run(edited(self.body(threads), edit), *arguments, **options)
+        run(apply_edits(self.body(threads), edit), *arguments, **options)
         elements = np.ascontiguousarray(arguments[-1]).view(ACCUMULATORS[self.d])
-        fragment, found = fragment_d(self.n), []
+        fragment, matrices = fragment_d(self.n), []
         for first in range(0, threads, 128):
             matrix = np.zeros((64, self.n), elements.dtype)
             matrix[fragment.row, fragment.column] = elements[first : first + 128]
-            found.append(matrix.astype(np.float64))
-        return np.array(found)
+            matrices.append(matrix.astype(np.float64))
+        return np.array(matrices)
 
     def faults(self, threads=128, scale_d=1, edit=(), metadata=None, image=None):
         """The faults that the emulator reports; arguments are those of `run`."""
         arguments, options = self._launch(threads, scale_d, metadata, image)
-        return faults(edited(self.body(threads), edit), *arguments, **options)
+        return faults(apply_edits(self.body(threads), edit), *arguments, **options)
 
     def assemble(self, edit=()):
         """Assemble the kernel by LLVM and ptxas; raises CompileError where they reject it."""
         _, options = self._launch(128, 1, None, None)
-        text = kernel(edited(self.body(128), edit), options["types"], buffers=options["buffers"])
+        text = kernel(
+            apply_edits(self.body(128), edit), options["types"], buffers=options["buffers"]
+        )
         mlir_smem.compile(text, emit="cubin")
 
     def _launch(self, threads, scale_d, metadata, image):
@@ -345,7 +347,7 @@ def inline(text, type_, count, operands):
     )
 
 
-def edited(text, edit):
+def apply_edits(text, edit):
     """Return a text with replacements (old, new); it must contain each `old`."""
     for old, new in edit:
         assert old in text, old

@@ -70,10 +70,10 @@ def torch_program(name):
             3,
         ]
 
-    def masked(x, w):
+    def masked_product(x, w):
         return x @ torch.slice_scatter(w, torch.zeros(32, 64, dtype=bf16), 0, 0, 32)
 
-    functions = {"accumulate": accumulate, "aliases": aliases, "masked": masked}
+    functions = {"accumulate": accumulate, "aliases": aliases, "masked": masked_product}
     if name == "cache":
         return Cache(), [x, 2]
     return functions[name], [x, w, x.clone()] if name == "accumulate" else [x, w]
@@ -84,7 +84,7 @@ def export(name):
     modules = importlib.import_module("mlir_smem.frontend.torch_export")
     exported = modules.export_torch(*torch_program(name))
     text = with_versions(exported.text, "torch", "torch-mlir")
-    return text, json.dumps(encoded(exported.signature), indent=1) + "\n"
+    return text, json.dumps(encode_signature(exported.signature), indent=1) + "\n"
 
 
 # -- in NumPy --------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def aliases(arguments, state):
     ]
 
 
-def masked(arguments, state):
+def masked_product(arguments, state):
     x, w = arguments
     w = w.copy()
     w[:32] = 0
@@ -134,7 +134,12 @@ def masked(arguments, state):
 
 
 #: What a call does, by name: it changes arguments and state, and returns the results, flattened.
-REFERENCES = {each.__name__: each for each in (cache, accumulate, aliases, masked)}
+REFERENCES = {
+    "cache": cache,
+    "accumulate": accumulate,
+    "aliases": aliases,
+    "masked": masked_product,
+}
 
 
 class NumpyArrays:
@@ -172,7 +177,7 @@ class NumpyArrays:
 # -- signatures as JSON ----------------------------------------------------------------------------
 
 
-def encoded(signature):
+def encode_signature(signature):
     """Return a signature as JSON has it."""
     return {
         "types": [[asdict(place), asdict(type_)] for place, type_ in signature.types.items()],
@@ -185,20 +190,20 @@ def encoded(signature):
     }
 
 
-def decoded(fields):
-    """Return what `encoded` was given."""
+def decode_signature(fields):
+    """Return the signature of which `encode_signature` returned the fields."""
 
-    def place(given):
-        return given and TensorRef(**given)
+    def place(encoded):
+        return encoded and TensorRef(**encoded)
 
-    def type_of(given):
-        return TensorType(given["dtype"], tuple(given["shape"]))
+    def type_of(encoded):
+        return TensorType(encoded["dtype"], tuple(encoded["shape"]))
 
-    def output(given):
-        views = [ViewOp(v["op"], tuple(v["arguments"]), v["item"]) for v in given["views"]]
-        part = given["part"] and Part(**{k: _tuple(v) for k, v in given["part"].items()})
-        known = {"place": place(given["place"]), "views": tuple(views), "part": part}
-        return OutputSpec(**given | known)
+    def output(encoded):
+        views = [ViewOp(v["op"], tuple(v["arguments"]), v["item"]) for v in encoded["views"]]
+        part = encoded["part"] and Part(**{k: _tuple(v) for k, v in encoded["part"].items()})
+        known = {"place": place(encoded["place"]), "views": tuple(views), "part": part}
+        return OutputSpec(**encoded | known)
 
     return Signature(
         types={place(key): type_of(value) for key, value in fields["types"]},

@@ -3,7 +3,7 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from narrow_mmas import FIRST, MIXES, M, N, drawn, kernel
+from narrow_mmas import FIRST, MIXES, M, N, kernel, random_numbers
 
 import mlir_smem
 from mlir_smem.layout.tcgen05 import blocked
@@ -12,7 +12,7 @@ from mlir_smem.runtime import run_on_cpu
 
 @pytest.mark.parametrize("a, b", MIXES)
 def test_product_of_padded_types(a, b):
-    (a_numbers, a_array), (b_numbers, b_array) = drawn(a, M, 1), drawn(b, N, 2)
+    (a_numbers, a_array), (b_numbers, b_array) = random_numbers(a, M, 1), random_numbers(b, N, 2)
     compiled = mlir_smem.compile(kernel(a, b), arch="sm_100a", emit="nvvm")
     inputs = {"A": a_array, "B": b_array.T}
     d = run_on_cpu(compiled, "product", inputs, ["D"], (1,))["D"]
@@ -22,7 +22,7 @@ def test_product_of_padded_types(a, b):
 
 @pytest.mark.parametrize("a, b", MIXES[::3])
 def test_scaled_product_of_padded_types(a, b):
-    (a_numbers, a_array), (b_numbers, b_array) = drawn(a, M, 3), drawn(b, N, 4)
+    (a_numbers, a_array), (b_numbers, b_array) = random_numbers(a, M, 3), random_numbers(b, N, 4)
     random = np.random.default_rng(5)
     sa, sb = (2.0 ** random.integers(-2, 3, (rows, 4)) for rows in (M, N))
     factors = {

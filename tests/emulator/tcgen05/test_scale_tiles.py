@@ -8,5 +8,5 @@ from mlir_smem.runtime import run_on_cpu
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_factors_are_copied_to_the_places_of_the_layout(case):
-    compiled = case.compiled(emit="nvvm")
+    compiled = case.compile(emit="nvvm")
     case.check(run_on_cpu(compiled, "fill", case.inputs(), ["D"], (1,))["D"])

@@ -8,10 +8,10 @@ from tcgen05_kernels import (
     BYTES,
     COMMIT,
     WAIT_STORE,
-    at,
     matrix_of,
     mma_kernel,
     store,
+    tmem_address,
 )
 from tcgen05_operands import DTYPES, Operands
 
@@ -43,7 +43,10 @@ def build(mix=("f16", "f16"), m=64, lane=0, a_lane=None, m_major=False, column=N
     operands.image[REGISTERS:][: registers.nbytes] = registers.reshape(-1).view(np.uint8)
     kernel = mma_kernel(kind, [(0, descriptor, form.encode(), False)], m, N, lane)
     kernel = kernel.without("mma %d, %m0a", "mma %d, %ta").without("6>, i64,", "6>, !llvm.ptr<6>,")
-    lines = [at("d", lane), at("ta", lane if a_lane is None else a_lane, column)]
+    lines = [
+        tmem_address("d", lane),
+        tmem_address("ta", lane if a_lane is None else a_lane, column),
+    ]
     for i in range(halves):
         lines += [
             f"%z{i} = arith.constant {4 * halves} : index",
@@ -54,7 +57,7 @@ def build(mix=("f16", "f16"), m=64, lane=0, a_lane=None, m_major=False, column=N
             store(f"s{i}", f"v{i}", lane + 16 * i, N, "16x256b", 4),
         ]
     lines += [WAIT_STORE, BEFORE, STORED, AFTER]
-    return kernel.without(at("d", lane), "\n    ".join(lines)), operands.image, a @ b.T
+    return kernel.without(tmem_address("d", lane), "\n    ".join(lines)), operands.image, a @ b.T
 
 
 @pytest.mark.parametrize("m, lane", [(64, 0), (64, 16), (128, 0)])

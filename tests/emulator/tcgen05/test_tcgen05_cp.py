@@ -15,11 +15,11 @@ from tcgen05_kernels import (
     WAIT_LOAD,
     WAIT_STORE,
     Tcgen05Kernel,
-    at,
     cp,
     load,
     mma,
     store,
+    tmem_address,
 )
 
 from mlir_smem.emulator import EmulationError, ViolationKind
@@ -34,7 +34,7 @@ LEADER = "scf.if %leader {"
 KEEPS = Tcgen05Kernel(
     "\n    ".join(
         [
-            at("c", 0, 4),
+            tmem_address("c", 0, 4),
             f"{LEADER}\n      {cp('k', 'c', ROWS)}\n      {COMMIT}\n    }}",
             ARRIVE,
             WAIT,
@@ -145,7 +145,7 @@ MATRIX = BASE >> 4 | (1024 >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
 
 def test_mma_after_a_copy_is_ordered_and_copy_after_an_mma_is_not():
     # The ISA lists cp followed by mma among the pipelined instructions, but not mma followed by cp.
-    over = f"{at('d', 0, 0)}\n{mma('m', 'f16', MATRIX, MATRIX, 0x04020010, True)}"
+    over = f"{tmem_address('d', 0, 0)}\n{mma('m', 'f16', MATRIX, MATRIX, 0x04020010, True)}"
     assert (
         KEEPS.without(COMMIT, f"{over}\n{COMMIT}").run()[0][0].kind is ViolationKind.UNINITIALISED
     )
@@ -191,7 +191,7 @@ def test_rows_outside_shared_memory():
     ],
 )
 def test_cells_outside_the_allocation(lane, column, message):
-    fault = KEEPS.without(at("c", 0, 4), at("c", lane, column)).run()[0][0]
+    fault = KEEPS.without(tmem_address("c", 0, 4), tmem_address("c", lane, column)).run()[0][0]
     assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message.startswith(message)
 

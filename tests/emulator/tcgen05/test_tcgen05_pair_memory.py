@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from cta_pair_kernels import COMMIT_BOTH, PairKernel, pair_kernel, paired
+from cta_pair_kernels import COMMIT_BOTH, PairKernel, pair_kernel, with_pair_allocation
 from cta_pair_operands import pair_operands
 from tcgen05_kernels import ALLOC, COMMIT, DEALLOC
 
 from mlir_smem.emulator import EmulationError, ViolationKind
 
-PAIR_ALLOC, PAIR_DEALLOC = paired(ALLOC), paired(DEALLOC)
-PERMIT = paired("nvvm.tcgen05.relinquish_alloc_permit")
+PAIR_ALLOC, PAIR_DEALLOC = with_pair_allocation(ALLOC), with_pair_allocation(DEALLOC)
+PERMIT = with_pair_allocation("nvvm.tcgen05.relinquish_alloc_permit")
 NOTHING = PairKernel("")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cta_pair_kernels import pair_kernel, pair_matrix
 from cta_pair_operands import pair_operands, sum_of_products
-from tcgen05_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, store
+from tcgen05_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, store, tmem_address
 
 MIXES = [
     ("f16", "f16", "f16"),
@@ -47,7 +47,11 @@ def with_a_in_tensor_memory(m, n, rows):
         registers = words[lane, thread % 4 * 2 + i % 2]
         image[cta, REGISTERS:][: registers.nbytes] = registers.reshape(-1).view(np.uint8)
     column = n if m == 256 else n // 2
-    lines = [at("d", 0), at("ta", 0, column), "%eight = arith.constant 8 : index"]
+    lines = [
+        tmem_address("d", 0),
+        tmem_address("ta", 0, column),
+        "%eight = arith.constant 8 : index",
+    ]
     lines.append("%eighth = arith.muli %tid, %eight : index")
     for half in range(2):
         lines += [
@@ -57,7 +61,7 @@ def with_a_in_tensor_memory(m, n, rows):
             store(f"s{half}", f"v{half}", 16 * half, column, "16x256b", 4),
         ]
     lines += [WAIT_STORE, BEFORE, "gpu.barrier // A is stored", AFTER]
-    kernel = pair_kernel(instructions, m, n).without(at("d", 0), "\n    ".join(lines))
+    kernel = pair_kernel(instructions, m, n).without(tmem_address("d", 0), "\n    ".join(lines))
     kernel = kernel.without("mma %d, %m0a", "mma %d, %ta").without("6>, i64,", "6>, !llvm.ptr<6>,")
     return kernel, image, b
 

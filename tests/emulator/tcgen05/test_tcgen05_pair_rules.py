@@ -15,12 +15,12 @@ from cta_pair_kernels import (
     load_columns,
     pair_barrier,
     pair_matrix,
-    paired,
     store_result,
     with_early_return,
+    with_pair_allocation,
 )
 from cta_pair_operands import pair_operands, sum_of_products
-from tcgen05_kernels import AFTER, BEFORE, DEALLOC, PROXY_FENCE, REFILL, WAIT_LOAD, at
+from tcgen05_kernels import AFTER, BEFORE, DEALLOC, PROXY_FENCE, REFILL, WAIT_LOAD, tmem_address
 
 from mlir_smem.emulator import ViolationKind
 
@@ -32,13 +32,13 @@ LOADS = {name: load_columns(name, N)[0] for name in "rq"}
 REGISTERS = load_columns("r", N)[1]
 REFILLED = "gpu.barrier // refilled"
 PAIR_REFILL = REFILL.replace("%A[%j] : memref<", "%A[%cta, %j] : memref<CTASx")
-PAIR_DEALLOC = paired(DEALLOC)
+PAIR_DEALLOC = with_pair_allocation(DEALLOC)
 
 #: D = A * B, twice; A and B are written again between the two.
 KEEPS = PairKernel(
     "\n    ".join(
         [
-            at("d", 0),
+            tmem_address("d", 0),
             pair_barrier("begin"),
             issue("m", INSTRUCTIONS),
             finish("end"),

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from emulated import faults_of
-from mma_cases import MIXES, Case, majors, modified, more_of_tcgen05
+from mma_cases import MIXES, Case, majors, modifier_cases, more_of_tcgen05
 
 import mlir_smem
 from fuzz.generated.gemms import GemmCase
@@ -34,7 +34,7 @@ PRODUCTS = [
     for registers in (False, True)
     for case in (
         *(Case(*mix, n=24, registers=registers, **major) for major in majors(mix, registers)),
-        *modified(mix, n=24, registers=registers)[-3:],
+        *modifier_cases(mix, n=24, registers=registers)[-3:],
         *(Case(*mix, n=16, m=m, registers=registers) for m in (128, 192, 256)),
     )
 ] + [case for mix in MIXES for case in more_of_tcgen05(mix)]

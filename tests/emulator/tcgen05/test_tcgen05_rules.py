@@ -18,11 +18,11 @@ from tcgen05_kernels import (
     WAIT_LOAD,
     WAIT_STORE,
     Tcgen05Kernel,
-    at,
     load,
     matrix_of,
     mma,
     store,
+    tmem_address,
 )
 
 from mlir_smem.emulator import ViolationKind
@@ -52,7 +52,7 @@ def wait_lines(name):
 KEEPS = Tcgen05Kernel(
     "\n    ".join(
         [
-            at("d", 0),
+            tmem_address("d", 0),
             "%start = arith.constant dense<0x3F800000> : vector<4xi32>",
             store("s", "start", 0, 0, "16x256b", 4),
             WAIT_STORE,

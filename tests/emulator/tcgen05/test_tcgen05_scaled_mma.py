@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scaled_mmas import FACTORS, M, ScaledMma, factor_bytes
-from tcgen05_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, matrix_of, store
+from tcgen05_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, matrix_of, store, tmem_address
 from tcgen05_operands import bytes_of
 
 from mlir_smem.layout import element
@@ -68,7 +68,7 @@ def test_a_in_tensor_memory(kind, name):
         f"%rowbytes = vector.load %A[%from] : memref<{BYTES // 4}xi32>, vector<8xi32>",
         store("a", "rowbytes", 0, column, "32x32b", 8),
         *(WAIT_STORE, BEFORE, "gpu.barrier", AFTER),
-        at("ta", 0, column),
+        tmem_address("ta", 0, column),
     ]
     kernel = kernel.without("scf.if %leader {", "\n".join([*lines, "scf.if %leader {"]), which=1)
     kernel = kernel.without("%d, %m0a,", "%d, %ta,").without("6>, i64,", "6>, !llvm.ptr<6>,")

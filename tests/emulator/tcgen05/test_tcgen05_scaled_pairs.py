@@ -7,7 +7,7 @@ import pytest
 from cta_pair_kernels import issue, pair_barrier, pair_kernel, pair_matrix, with_early_return
 from cta_pair_operands import pair_operands
 from scaled_mmas import FACTORS, factor_bytes
-from tcgen05_kernels import BASE, BYTES, at, cp, scaled_mma
+from tcgen05_kernels import BASE, BYTES, cp, scaled_mma, tmem_address
 
 from mlir_smem.emulator import EmulationError, ViolationKind
 from mlir_smem.layout import element
@@ -33,7 +33,7 @@ def kernel(m=M):
     for cta, rows in enumerate(np.split(of_a, 2)):
         for (place, _), factors in zip(PLACES.values(), (rows, of_b), strict=True):
             image[cta, place - BASE :][:512] = factor_bytes(factors).reshape(-1)
-    lines = [at(side, 0, column) for side, (_, column) in PLACES.items()]
+    lines = [tmem_address(side, 0, column) for side, (_, column) in PLACES.items()]
     lines += [
         cp(f"{side}k", side, place >> 4 | 8 << 32 | 1 << 46).replace("{", "{" + GROUP, 1)
         for side, (place, _) in PLACES.items()

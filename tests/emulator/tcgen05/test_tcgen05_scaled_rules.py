@@ -8,10 +8,10 @@ from tcgen05_kernels import (
     COMMIT,
     PROXY_FENCE,
     WAIT_STORE,
-    at,
     cp,
     scaled_mma,
     store,
+    tmem_address,
 )
 
 from mlir_smem.emulator import EmulationError, ViolationKind
@@ -179,7 +179,7 @@ def test_negative_factors():
     ],
 )
 def test_places_that_factors_cannot_have(lane, column, message):
-    fault = fault_of(KEEPS.without(at("m0f", 0, 16), at("m0f", lane, column)))
+    fault = fault_of(KEEPS.without(tmem_address("m0f", 0, 16), tmem_address("m0f", lane, column)))
     assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message.startswith(message)
 

@@ -10,9 +10,9 @@ from tcgen05_kernels import (
     WAIT_LOAD,
     WAIT_STORE,
     Tcgen05Kernel,
-    at,
     mma,
     store,
+    tmem_address,
 )
 
 from mlir_smem.emulator import EmulationError, ViolationKind
@@ -27,13 +27,15 @@ START = "%start = arith.constant dense<7> : vector<4xi32>\n    " + store(
 )
 
 #: All warps store 16 of their lanes, and load them.
-KEEPS = Tcgen05Kernel("\n    ".join([START, WAIT_STORE, at("p", 0, 0, quarter=True), LOAD]))
+KEEPS = Tcgen05Kernel(
+    "\n    ".join([START, WAIT_STORE, tmem_address("p", 0, 0, quarter=True), LOAD])
+)
 
 
 def mma_kernel(a, b, descriptor, kind="f16", lane=0, column=0):
     """A kernel that issues one mma with these descriptors."""
     lines = [
-        at("d", lane, column),
+        tmem_address("d", lane, column),
         f"scf.if %leader {{{mma('m', kind, a, b, descriptor, False)}\n      {COMMIT}\n    }}",
         ARRIVE,
         WAIT,
@@ -104,7 +106,7 @@ def test_allocation_that_is_not_freed():
     ],
 )
 def test_columns_that_were_not_allocated_are_freed(changed, message):
-    more = f"%more = arith.constant 64 : i32\n{at('far', 16)}\n{changed}"
+    more = f"%more = arith.constant 64 : i32\n{tmem_address('far', 16)}\n{changed}"
     fault = KEEPS.without(DEALLOC, more).only_fault()
     assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert message in fault.message
@@ -158,32 +160,39 @@ def test_columns_that_are_allocated_again_are_uninitialised():
     "place, message",
     [
         (
-            at("p", 0),
+            tmem_address("p", 0),
             "reads lanes 0 to 15 of columns 480 to 487 of tensor memory; warp 1 reaches lanes 32 to 63 "
             "only",
         ),
         (
-            at("p", 32, quarter=True),
+            tmem_address("p", 32, quarter=True),
             "lanes 32 to 47 of columns 480 to 487 of tensor memory; warp 0",
         ),
-        (at("p", 8, quarter=True), "from lane 8 on; expected a multiple of 16 for shape 16x256b"),
         (
-            at("p", 0, 28, quarter=True),
+            tmem_address("p", 8, quarter=True),
+            "from lane 8 on; expected a multiple of 16 for shape 16x256b",
+        ),
+        (
+            tmem_address("p", 0, 28, quarter=True),
             "reads lanes 0 to 15 of columns 508 to 515 of tensor memory; allocated: columns 480 to "
             "511",
         ),
         (
-            at("p", 0, quarter=True).replace("%pa = arith.ori %address", "%pa = arith.ori %zero"),
+            tmem_address("p", 0, quarter=True).replace(
+                "%pa = arith.ori %address", "%pa = arith.ori %zero"
+            ),
             "reads lanes 0 to 15 of columns 0 to 7 of tensor memory; allocated: columns 480 to 511",
         ),
         (
-            at("p", 0, quarter=True).replace("%pa = arith.ori %address", "%pa = arith.addi %t32"),
+            tmem_address("p", 0, quarter=True).replace(
+                "%pa = arith.ori %address", "%pa = arith.addi %t32"
+            ),
             "has an address that the threads of warp 0 disagree on",
         ),
     ],
 )
 def test_loads_of_cells_that_a_warp_cannot_access(place, message):
-    fault = KEEPS.without(at("p", 0, quarter=True), place).only_fault()
+    fault = KEEPS.without(tmem_address("p", 0, quarter=True), place).only_fault()
     assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert message in fault.message
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from emulated import faults_of, kernel
-from mma_programs import PRODUCT, lowered
+from mma_programs import PRODUCT, lower_kernel
 
 from mlir_smem.emulator import ViolationKind
 
@@ -13,7 +13,7 @@ from mlir_smem.emulator import ViolationKind
 @pytest.fixture(scope="module")
 def instruction():
     """The operands and attributes of the first mma of a lowered kernel, as text."""
-    text = lowered(PRODUCT).text
+    text = lower_kernel(PRODUCT).text
     line = re.search(r"nvvm\.wgmma\.mma_async (%\w+), (%\w+), %\w+, (<m.*?) loc", text)
     return line[3]
 

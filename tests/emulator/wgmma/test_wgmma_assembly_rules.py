@@ -167,7 +167,7 @@ LEGAL = {"f16": (4, 8, 9, 12, 13, 14), "e5m2": (4, 8, 9, 12, 13, 14), "tf32": (4
 @pytest.mark.parametrize("nibble", range(16))
 def test_legal_and_illegal_metadata(name, nibble):
     kernel = WgmmaKernel(name, name, "f32", sparse=True)
-    words = np.full_like(kernel.compressed[1], 0x4444_4444)
+    words = np.full_like(kernel.stored_a[1], 0x4444_4444)
     # Lane 5 of warp 1 holds the third group of row 17, or of row 25 for 8-bit types.
     words[0, 37] = 0x4444_4044 | nibble << 8
     violations = kernel.faults(metadata=words)

@@ -1,7 +1,7 @@
 """Compiled programs with every form of wgmma, on the emulator, against exact sums."""
 
 import pytest
-from mma_cases import MIXES, Case, forms, majors, modified
+from mma_cases import MIXES, Case, forms, majors, modifier_cases
 
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu
@@ -23,8 +23,8 @@ FORMS = [
     for case in (
         *(Case(*mix, *sizes, **form) for sizes in SIZES[: 1 if any(form.values()) else None]),
         *(Case(*mix, **major, **form) for major in majors(mix, form["registers"])[1:]),
-        *(modified(mix) if not any(form.values()) else modified(mix, **form)[:1]),
-        *modified(mix, **form)[-2:],
+        *(modifier_cases(mix) if not any(form.values()) else modifier_cases(mix, **form)[:1]),
+        *modifier_cases(mix, **form)[-2:],
     )
 ]
 

@@ -6,7 +6,7 @@ Each test removes one instruction from a lowered kernel that keeps every rule.
 import re
 
 import pytest
-from mma_programs import AGAIN, ASYNC, PRODUCT, lowered
+from mma_programs import AGAIN, ASYNC, PRODUCT, lower_kernel
 
 from mlir_smem.emulator import ViolationKind
 
@@ -17,22 +17,22 @@ MMA = "mma_async"
 
 @pytest.fixture(scope="module")
 def product():
-    return lowered(PRODUCT)
+    return lower_kernel(PRODUCT)
 
 
 @pytest.fixture(scope="module")
 def asynchronous():
-    return lowered(ASYNC)
+    return lower_kernel(ASYNC)
 
 
 @pytest.fixture(scope="module")
 def two_products():
-    return lowered(AGAIN)
+    return lower_kernel(AGAIN)
 
 
 @pytest.mark.parametrize("body, times", [(PRODUCT, 1), (ASYNC, 1), (AGAIN, 2)])
 def test_correct_kernels_have_no_faults(body, times):
-    faults, d, expected = lowered(body).run()
+    faults, d, expected = lower_kernel(body).run()
     assert faults == []
     assert (d == times * expected).all()
 

@@ -62,7 +62,7 @@ def pattern_aligned(tile):
 @given(st.data(), operands())
 def test_mma_tiles_read_the_tile(data, operand):
     base = data.draw(pattern_aligned(operand.tile))
-    found = mma_tiles(operand.stored, operand.role)
+    found = mma_tiles(operand.oriented_tile, operand.role)
     assert found and found.canonical.major is operand.major
     read = reads(found, operand.tile.element, base)
     assert np.array_equal(read, base + operand.tile.offsets())
@@ -73,7 +73,7 @@ def test_mma_tiles_read_a_pattern_that_starts_at_any_line(data, operand):
     tile = operand.tile
     line = 16 if tile.swizzle is Swizzle.NONE else 128
     base = data.draw(st.integers(8, 1000)) * line
-    found = mma_tiles(operand.stored, operand.role)
+    found = mma_tiles(operand.oriented_tile, operand.role)
     read = reads(found, tile.element, base, base_offset(base, tile.swizzle))
     stored = tile.swizzle.apply(tile.linear() * tile.element.bits // 8)
     assert np.array_equal(read, base + stored)

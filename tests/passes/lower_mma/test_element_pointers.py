@@ -80,8 +80,8 @@ def accesses(draw, cases):
 
 
 def check(case):
-    result = run_on_cpu(case.compiled(emit="nvvm"), "access", case.inputs(), ["D"], (1,))["D"]
-    wrong = np.flatnonzero(result != case.expected())
+    result = run_on_cpu(case.compile(emit="nvvm"), "access", case.inputs(), ["D"], (1,))["D"]
+    wrong = np.flatnonzero(result != case.expected_output())
     assert wrong.size == 0, f"{wrong.size} of {result.size} are wrong"
 
 
@@ -123,6 +123,6 @@ def test_subtiles_that_cut_atoms(how, swizzle, column, step):
 @pytest.mark.parametrize("how, name", [("store", "f32"), ("store", "bf16"), ("load", "bf16")])
 def test_the_swizzle_is_computed_once_and_then_stepped(how, name, along, swizzle):
     layout = tile_of_atoms(element(ELEMENTS[name][0]), (128, 128), along, swizzle)
-    lowered = AccessKernel(how, name, "f32", layout, (128, 128), (0, 0)).compiled(emit="nvvm").nvvm
+    lowered = AccessKernel(how, name, "f32", layout, (128, 128), (0, 0)).compile(emit="nvvm").nvvm
     # The shift of the line number to the bits of the unit is emitted once.
     assert lowered.count("arith.shrui") == (swizzle is not Swizzle.NONE)
