@@ -196,7 +196,7 @@ def test_an_op_that_their_version_lacks_is_refused(package):
     assert "host.x" in message
 
 
-@pytest.mark.parametrize("argument", [None, 3, "module {}", object()])
+@pytest.mark.parametrize("argument", [None, 3, "module {}", pytest.param(object(), id="given3")])
 def test_modules_are_modules(argument):
     message = message_of(lambda: lower(argument), TypeError)
     assert message.startswith("mlir_smem.interop.lower: module is ")

@@ -39,7 +39,11 @@ def test_it_is_a_function_of_the_package():
     assert mlir_smem.lower_text is lower_text
 
 
-@pytest.mark.parametrize("text", [module(), module().encode(), bytecode_of(module())])
+@pytest.mark.parametrize(
+    "text",
+    [module(), module().encode(), bytecode_of(module())],
+    ids=["given0", "given1", "given2"],
+)
 def test_text_and_bytecode_are_lowered(text):
     assert parse_and_print(lower_text(text)) == lower_by_pass_manager(module())
 
@@ -98,7 +102,7 @@ def test_a_wrong_op_is_refused():
         (b"ML\xefR", "error: "),
         (bytecode_of(module())[:100], "error: "),
         ("module {", "error: "),
-        ("(" * 300, "brackets nest"),
+        pytest.param("(" * 300, "brackets nest", id="given4-brackets nest"),
     ],
 )
 def test_what_cannot_be_read(text, message):
