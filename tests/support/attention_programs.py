@@ -154,7 +154,7 @@ def attention(m=64, n=64, d=64, dv=None, *, element="bf16", scale=0.125, mask=AL
 
 
 def substitute(text, *pairs):
-    """A program with texts in the place of others, which must be there."""
+    """Replace each pair (old, new) of texts; the program must contain `old`."""
     for old, new in pairs:
         assert old in text, old
         text = text.replace(old, new)

@@ -1,4 +1,4 @@
-"""Parses an SVG picture: the places of its cells, from their geometry."""
+"""Read the cells of an SVG picture: their positions, from its geometry."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ _NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 @dataclass(frozen=True)
 class Drawn:
-    """A drawn cell: its place on the grid, its data and label; no row if it has no element."""
+    """A cell: its position on the grid, its data and label; `row` is None if it has no element."""
 
     line: int
     position: int

@@ -128,7 +128,7 @@ def compile_program(text, lower, dynamic):
 
 
 def parse_program(text):
-    """Parse a program; torch-mlir's own ops are loaded as its passes do. Without them, skip the test."""
+    """Parse a program; skip the test if it needs torch-mlir's ops and the bindings lack them."""
     if "tm_tensor." in text:
         if PACKAGE != "torch_mlir":
             pytest.skip(f"{PACKAGE} has not torch-mlir's ops")

@@ -32,7 +32,7 @@ def pack_bits(numbers, bits):
 
 
 def row_type(type_):
-    """Return the type of a matrix in memory, and the elements of its rows in that type."""
+    """Return the element type of a matrix in memory, and the number of elements of a row."""
     bits = TYPES[type_][1]
     return (type_, K) if bits == 8 else ("i8", K * bits // 8)
 

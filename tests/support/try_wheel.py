@@ -33,11 +33,11 @@ _SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _IMPORTS = """
 import importlib, pkgutil, sys
 import mlir_smem
-for found in pkgutil.walk_packages(mlir_smem.__path__, "mlir_smem."):
+for submodule in pkgutil.walk_packages(mlir_smem.__path__, "mlir_smem."):
     # An example or an op of a framework needs other packages; a main module runs when it is imported.
     apart = (".llvm_worker", "__main__", ".torch_op", ".jax_op")
-    if ".examples." not in found.name and not found.name.endswith(apart):
-        importlib.import_module(found.name)
+    if ".examples." not in submodule.name and not submodule.name.endswith(apart):
+        importlib.import_module(submodule.name)
 for module in list(sys.modules.values()):
     if module.__name__.partition(".")[0] == "mlir_smem":
         print(module.__file__)
