@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FrameType
@@ -25,7 +26,7 @@ class BodyNames:
 
     Attributes:
         assigned: the names that it assigns, and those that nested functions may.
-        read_first: those of them that it reads before it assigns them.
+        read_first: those of them that it may read before it assigns them.
         target: the name of the loop's variable, "" if it is not a single one.
     """
 
@@ -72,16 +73,45 @@ def _body(code: CodeType, offset: int) -> BodyNames | None:
     target = ""
     if body and body[0].opname.startswith("STORE_"):
         target = str(body[0].argval)
-    assigned, first = set[str](), dict[str, bool]()
-    for instruction in body:
-        for name, is_store in _accesses(instruction):
-            if is_store:
-                assigned.add(name)
-            first.setdefault(name, is_store)
-    read = {name for name, stored in first.items() if not stored}
+    assigned = {
+        name for instruction in body for name, is_store in _accesses(instruction) if is_store
+    }
+    numbers = (
+        range(number_at(code, body[0].offset), number_at(code, body[-1].offset) + 1) if body else ()
+    )
+    read = {name for name in assigned if _is_read_first(code, numbers, name)}
     # What nested functions do first, and whether the body calls them, is not looked at.
     nested = _stored_by_nested(code)
-    return BodyNames(frozenset(assigned | nested), frozenset((assigned & read) | nested), target)
+    return BodyNames(frozenset(assigned | nested), frozenset(read | nested), target)
+
+
+def _is_read_first(code: CodeType, numbers: Sequence[int], name: str) -> bool:
+    """Return whether some instructions, in their order, may read a variable before they assign it.
+
+    Python's branches are not followed: which of them a trace takes is not known here. But the kernel may
+    skip the block of a `with` statement.
+    """
+    pending, seen = list(numbers[:1]), set[int]()
+    while pending:
+        number = pending.pop()
+        if number in seen or number not in numbers:
+            continue
+        seen.add(number)
+        uses = [s for used, s in _accesses(instructions_of(code)[number]) if used == name]
+        if not uses:
+            pending += [number + 1, *_end_of_with(code, number)]
+        elif not uses[0]:
+            return True
+    return False
+
+
+def _end_of_with(code: CodeType, number: int) -> list[int]:
+    """Return the number of the instruction behind the block that an instruction enters, if it does."""
+    instruction = instructions_of(code)[number]
+    if instruction.opname not in ("BEFORE_WITH", "CALL"):
+        return []
+    end = end_of_block(code, instruction.offset)
+    return [] if end is None else [end]
 
 
 def _stored_by_nested(code: CodeType) -> set[str]:
@@ -143,10 +173,7 @@ def _successors(code: CodeType, number: int) -> list[int]:
     """
     instruction = instructions_of(code)[number]
     operation = instruction.opname
-    after: list[int] = []
-    if operation in ("BEFORE_WITH", "CALL"):
-        end = end_of_block(code, instruction.offset)
-        after += [] if end is None else [end]
+    after = _end_of_with(code, number)
     if "JUMP" in operation or operation in ("FOR_ITER", "SEND"):
         after.append(number_at(code, instruction.argval))
     if not operation.startswith(("RETURN", "RERAISE", "RAISE")) and operation not in _ALWAYS:

@@ -73,6 +73,24 @@ def test_an_extent_becomes_another_index():
     np.testing.assert_array_equal(result(kernel), (A + 3) * 2)
 
 
+def test_an_integer_that_a_branch_of_a_loop_changes():
+    """The other branch, and what follows, read what an earlier iteration has assigned."""
+
+    def kernel(A, D):
+        in_other, behind, total, count = 1, 1, 0, 0
+        for i in sl.range(sl.warpgroup_id() + 5):
+            with sl.when(i % 2 == 0):
+                in_other = 5
+            with sl.otherwise():
+                total += in_other
+            with sl.when(i == 1):
+                behind = 7
+            count += behind
+        sl.store(sl.load(A) + (sl.iota(0) * 0 + total * 100 + count).to(F), D)
+
+    np.testing.assert_array_equal(result(kernel), A + 2 * 5 * 100 + 1 + 4 * 7)
+
+
 def test_while_a_debugger_traces_each_line():
     def kernel(A, D):
         x = sl.load(A)
