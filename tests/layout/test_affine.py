@@ -20,14 +20,14 @@ BF16 = element("bf16")
 ELEMENTS = [element(name) for name in ("bf16", "tf32", "s8", "e2m1", "b1")]
 
 
-def evaluated(text, shape):
+def evaluate(text, shape):
     """The map's value for each index of a shape."""
     dims, result = re.fullmatch(r"affine_map<\((.*?)\) -> \((.*)\)>", text).groups()
     operators = {"floordiv": "//", "mod": "%"}
-    source = re.sub("floordiv|mod", lambda found: operators[found[0]], result)
+    source = re.sub("floordiv|mod", lambda match: operators[match[0]], result)
     indices = np.ogrid[tuple(map(slice, shape))]
-    found = eval(source, dict(zip(dims.split(", "), indices, strict=True)))
-    return np.broadcast_to(found, shape)
+    offsets = eval(source, dict(zip(dims.split(", "), indices, strict=True)))
+    return np.broadcast_to(offsets, shape)
 
 
 def elements_of(layout):
@@ -46,7 +46,7 @@ def test_layouts_of_atoms(element_type, swizzle, contiguous):
         for along, across, stages in ((2 * atom, 64, ()), (3 * atom, 24, (3,)), (atom, 8, ())):
             tile = (across, along) if contiguous else (along, across)
             layout = tile_of_atoms(element_type, (*stages, *tile), contiguous, swizzle, order)
-            assert (evaluated(affine_map(layout), layout.shape) == elements_of(layout)).all()
+            assert (evaluate(affine_map(layout), layout.shape) == elements_of(layout)).all()
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_layouts_of_atoms(element_type, swizzle, contiguous):
 )
 def test_other_layouts(text, shape):
     layout = parse_layout(text, BF16, shape)
-    assert (evaluated(affine_map(layout), shape) == elements_of(layout)).all()
+    assert (evaluate(affine_map(layout), shape) == elements_of(layout)).all()
 
 
 def test_subtiles_that_cut_atoms():
     whole = tile_of_atoms(BF16, (64, 128), 1, Swizzle.B128)
     layout = whole.slice((4, 16), (30, 64)).layout
     assert layout.origin
-    assert (evaluated(affine_map(layout), layout.shape) == elements_of(layout)).all()
+    assert (evaluate(affine_map(layout), layout.shape) == elements_of(layout)).all()
 
 
 def test_the_text_is_short():

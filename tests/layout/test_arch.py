@@ -216,8 +216,8 @@ def test_sparse_mma_tiles():
 )  # fmt: skip
 def test_what_is_read_nowhere(name, contiguous, swizzle, sparse, problem):
     tile = tile_of_atoms(element(name), (128, 128), contiguous, swizzle)
-    found = operand_problem(tile, Role.A, sparse, 1)
-    assert found is problem is None or found.endswith(problem)
+    message = operand_problem(tile, Role.A, sparse, 1)
+    assert message is problem is None or message.endswith(problem)
 
 
 @pytest.mark.parametrize("arch", Arch, ids=str)

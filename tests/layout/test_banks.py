@@ -67,8 +67,8 @@ def test_a_column_of_units_conflicts_less_the_wider_the_swizzle(swizzle, passes,
 )
 def test_passes_are_between_the_least_and_one_a_lane(access):
     addresses, size = access
-    found = warp_access(np.array(addresses), size)
-    assert found.ideal <= found.wavefronts <= len(addresses)
+    cost = warp_access(np.array(addresses), size)
+    assert cost.ideal <= cost.wavefronts <= len(addresses)
 
 
 @pytest.mark.parametrize("size", [0, 3, 32])

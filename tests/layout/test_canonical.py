@@ -42,7 +42,7 @@ def test_major_in_words(major, text):
 # Matches.
 
 
-def used(form, m, k):
+def free_strides(form, m, k):
     """The free strides that elements depend on, with m and k repeats."""
     counts = {"m": m, "k": k, "2k": 2 * k}
     return {
@@ -57,8 +57,8 @@ def used(form, m, k):
 def test_a_form_with_any_strides_matches_itself(form, element_type, m, k, lbo, sbo):
     expected = Canonical(
         form,
-        lbo if "LBO" in used(form, m, k) else None,
-        sbo if "SBO" in used(form, m, k) else None,
+        lbo if "LBO" in free_strides(form, m, k) else None,
+        sbo if "SBO" in free_strides(form, m, k) else None,
     )
     assert match(form.layout(element_type, m, k, lbo, sbo)) == expected
 
@@ -119,9 +119,9 @@ def test_a_fixed_stride_off_by_one_is_refused(layout):
 
 @given(near_misses(free=True))
 def test_a_free_stride_off_by_one_is_no_multiple_of_16_bytes(layout):
-    found = match(layout)
-    assert isinstance(found, Mismatch)
-    assert "a descriptor holds multiples of 16 up to 262128" in found.reason
+    mismatch = match(layout)
+    assert isinstance(mismatch, Mismatch)
+    assert "a descriptor holds multiples of 16 up to 262128" in mismatch.reason
 
 
 NEAR_MISSES = [
@@ -210,9 +210,9 @@ NEAR_MISSES = [
 
 @pytest.mark.parametrize("text, reason", NEAR_MISSES, ids=[text for text, _ in NEAR_MISSES])
 def test_reasons(text, reason):
-    found = match(parse_layout(text, element("bf16")))
-    assert isinstance(found, Mismatch)
-    assert reason in found.reason
+    mismatch = match(parse_layout(text, element("bf16")))
+    assert isinstance(mismatch, Mismatch)
+    assert reason in mismatch.reason
 
 
 def test_the_largest_strides_are_taken():
@@ -226,7 +226,7 @@ def test_a_stride_of_b1_that_is_no_whole_number_of_bytes_is_not_rounded_in_the_r
 
 
 @pytest.mark.parametrize(
-    "text, found",
+    "text, expected",
     [
         ("(64,16):(64,1)", ("the stride of factor 8 along m/n", 64, 8)),
         (
@@ -241,6 +241,6 @@ def test_a_stride_of_b1_that_is_no_whole_number_of_bytes_is_not_rounded_in_the_r
         ("((8,8),(8,2)):((8,64),(1,1020))", (None, None, None)),
     ],
 )
-def test_the_mode_that_does_not_fit(text, found):
+def test_the_mode_that_does_not_fit(text, expected):
     mismatch = match(parse_layout(text, element("bf16")))
-    assert (mismatch.mode, mismatch.actual, mismatch.expected) == found
+    assert (mismatch.mode, mismatch.actual, mismatch.expected) == expected

@@ -1,6 +1,7 @@
 """The choice of a layout: preferences, refusals of uses, and explanations."""
 
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -149,16 +150,16 @@ def test_global_data_decides_the_direction():
 
 
 def test_a_given_layout_is_evaluated():
-    given = evaluate(parse_layout("Swizzle<3,4,3> o (64,64):(72,1)", BF16), [A])
-    assert not given.is_accepted
-    assert given.name == "Swizzle<3,4,3> o (64,64):(72,1)"
-    assert given.refusal.startswith("mma A: the MMA tile of 64x16 at (0, 0): ")
+    evaluation = evaluate(parse_layout("Swizzle<3,4,3> o (64,64):(72,1)", BF16), [A])
+    assert not evaluation.is_accepted
+    assert evaluation.name == "Swizzle<3,4,3> o (64,64):(72,1)"
+    assert evaluation.refusal.startswith("mma A: the MMA tile of 64x16 at (0, 0): ")
 
 
 def test_a_given_layout_is_accepted():
-    given = evaluate(tile((64, 64), 1, Swizzle.B128), [A])
-    assert given.is_accepted
-    assert given.refusal == ""
+    evaluation = evaluate(tile((64, 64), 1, Swizzle.B128), [A])
+    assert evaluation.is_accepted
+    assert evaluation.refusal == ""
 
 
 def test_a_staged_tile_is_not_copied_whole():
@@ -275,14 +276,12 @@ def test_descriptors_computed_at_run_time_are_avoided(exhaustive):
 @pytest.mark.parametrize("exhaustive", [False, True])
 def test_descriptors_computed_at_run_time_are_better_than_no_layout(exhaustive):
     # The other use takes the widest swizzle only.
-    class Wide:
-        what = "the other use"
-
-        def evaluate(self, layout):
-            return LayoutEvaluation(layout.swizzle is Swizzle.B128, "")
-
+    wide = SimpleNamespace(
+        what="the other use",
+        evaluate=lambda layout: LayoutEvaluation(layout.swizzle is Swizzle.B128, ""),
+    )
     use = WGMMA.use("mma A", Role.A, (PathElement((0, Multiple(32)), (64, 64)),))
-    choice = choose(BF16, (64, 128), [Wide(), use], contiguous=1, exhaustive=exhaustive)
+    choice = choose(BF16, (64, 128), [wide, use], contiguous=1, exhaustive=exhaustive)
     assert choice.picked is choice.candidates[0]
     assert choice.picked.cost.in_loop
 

@@ -62,9 +62,9 @@ def test_their_elements_are_not_listed(text):
 @pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize("text", [text for text in TOO_LARGE if text[:6] != "(65536"])
 def test_their_instructions_are_not_listed(text, role, arch):
-    found = arch.mma_tiles(parse_layout(text, BF16), role)
-    assert isinstance(found, Mismatch)
-    assert "bytes; shared memory has less than 262144" in found.reason
+    mismatch = arch.mma_tiles(parse_layout(text, BF16), role)
+    assert isinstance(mismatch, Mismatch)
+    assert "bytes; shared memory has less than 262144" in mismatch.reason
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,13 @@ def test_maps_that_no_memory_holds():
 
 def test_a_stride_that_no_descriptor_holds_is_printed_in_full():
     tile = parse_layout(f"Swizzle<3,4,3> o ((8,8),64):((64,{LARGEST}),1)", BF16)
-    found = Arch.SM_90.mma_tiles(tile, Role.A)
-    assert isinstance(found, Mismatch)
-    assert f"SBO would be {2 * LARGEST} bytes" in found.reason
+    mismatch = Arch.SM_90.mma_tiles(tile, Role.A)
+    assert isinstance(mismatch, Mismatch)
+    assert f"SBO would be {2 * LARGEST} bytes" in mismatch.reason
 
 
 @pytest.mark.parametrize(
-    "text, at, problem",
+    "text, index, problem",
     [
         (f"({1 << 63},8):(8,1)", 1, "it does not fit 63 bits"),
         (f"(8,8):({'9' * 5000},1)", 7, "it does not fit 63 bits"),
@@ -121,10 +121,10 @@ def test_a_stride_that_no_descriptor_holds_is_printed_in_full():
     ],
     ids=["a bit more", "digits", "swizzle", "a level more", "levels"],
 )
-def test_text_that_is_too_much(text, at, problem):
+def test_text_that_is_too_much(text, index, problem):
     with pytest.raises(TextError) as error:
         parse_layout(text, BF16)
-    assert (error.value.index, error.value.problem) == (at, problem)
+    assert (error.value.index, error.value.problem) == (index, problem)
 
 
 def test_numbers_with_many_zeros_in_front():

@@ -54,8 +54,7 @@ class Memory:
         return self.numbers[addresses[..., None] + np.arange(size)]
 
     def matrices(self, row, column, count, transposed):
-        """The result of `ldmatrix.x{count}`, int[thread, register, byte], for the rows at the addresses
-        that threads give.
+        """The result of `ldmatrix.x{count}`, int[thread, register, byte], for the rows threads address.
 
         PTX ISA 9.7.14.5.15: in each warp, threads 8j to 8j + 7 give the addresses of the rows of matrix
         j, each of 16 bytes. Thread t holds the 16-bit elements 2(t % 4) and 2(t % 4) + 1 of row t / 4;
@@ -67,8 +66,8 @@ class Memory:
         if transposed:
             matrices = matrices.swapaxes(3, 4)
         warp, lane = THREADS // 32, THREADS % 32
-        held = matrices[warp, 0, :, lane // 4].reshape(128, count, 4, 4)
-        return held[THREADS, :, lane % 4]
+        thread_rows = matrices[warp, 0, :, lane // 4].reshape(128, count, 4, 4)
+        return thread_rows[THREADS, :, lane % 4]
 
     def words(self, access, row, column, places):
         """The 32-bit words that threads read at each offset (rows, columns) from their first element."""
@@ -87,8 +86,8 @@ class Memory:
             axis=1,
         )
 
-    def expected(self, fragment, row, column):
-        """The bytes that a fragment's threads hold; its first element is at (row, column) of the tile."""
+    def fragment_bytes(self, fragment, row, column):
+        """The bytes in a fragment's registers; its first element is at (row, column) of the tile."""
         first = self.number(fragment.row + row, fragment.column + column)
         if self.bits < 8:
             return first[:, :: 8 // self.bits]
@@ -96,7 +95,7 @@ class Memory:
 
 
 @st.composite
-def accessed(draw, columns, element_types=BYTES):
+def subtiles(draw, columns, element_types=BYTES):
     """(tile, starts, known starts) of a subtile of 64 rows and `columns` columns; 0 stands for the K of
     an instruction."""
     element_type = element(draw(st.sampled_from(element_types)))
@@ -127,12 +126,12 @@ def access_of(choose, drawn, columns):
     return access
 
 
-@given(accessed(0))
+@given(subtiles(0))
 def test_a_reaches_the_registers_of_the_figures(drawn):
     check_a_fragment(drawn)
 
 
-@given(accessed(0, ["b1"]))
+@given(subtiles(0, ["b1"]))
 def test_bits_reach_the_registers_of_the_figures(drawn):
     check_a_fragment(drawn)
 
@@ -143,39 +142,40 @@ def check_a_fragment(drawn):
     access = access_of(a_fragment_access, drawn, instruction_k(element_type))
     rows, columns = access.start(THREADS)
     if access.matrices:
-        held = memory.matrices(rows + row, columns + column, 4, access.transposed)
+        registers = memory.matrices(rows + row, columns + column, 4, access.transposed)
     else:
         # Registers of A: the second and fourth are 8 rows below, the third and fourth 16 bytes further.
         places = [(0, 0), (8, 0), (0, element_type.unit), (8, element_type.unit)]
-        held = memory.words(access, rows + row, columns + column, places)
-    expected = memory.expected(fragment_a(element_type), row, column)
-    assert np.array_equal(held.reshape(128, -1), expected)
+        registers = memory.words(access, rows + row, columns + column, places)
+    expected = memory.fragment_bytes(fragment_a(element_type), row, column)
+    assert np.array_equal(registers.reshape(128, -1), expected)
 
 
-@given(accessed(24))
+@given(subtiles(24))
 def test_accumulators_reach_the_registers_of_the_figure(drawn):
     tile, (row, column), _ = drawn
     memory, n = Memory(tile), 24
     access = access_of(accumulator_access, drawn, n)
     rows, columns = (
-        start + at for start, at in zip(access.start(THREADS), (row, column), strict=True)
+        start + begin for start, begin in zip(access.start(THREADS), (row, column), strict=True)
     )
     if access.matrices:
         # 16 columns, and 8 that are left.
         halves = [(0, 4), (16, 2)]
-        held = [
-            memory.matrices(rows, columns + at, count, access.transposed) for at, count in halves
+        registers = [
+            memory.matrices(rows, columns + right, count, access.transposed)
+            for right, count in halves
         ]
     else:
         size = access.vector * tile.element.bits // 8
-        held = [
+        registers = [
             memory.read(rows + below, columns + right + i, size)
             for right in range(0, n, 8)
             for below in (0, 8)
             for i in range(0, 2, access.vector)
         ]
-    held = np.concatenate([each.reshape(128, -1) for each in held], axis=1)
-    assert np.array_equal(held, memory.expected(fragment_d(n), row, column))
+    registers = np.concatenate([words.reshape(128, -1) for words in registers], axis=1)
+    assert np.array_equal(registers, memory.fragment_bytes(fragment_d(n), row, column))
 
 
 # Runs of elements.
@@ -210,10 +210,10 @@ def test_runs_of_a_subtile_are_contiguous_wherever_it_begins(data, tile, count):
     known, starts, sizes = [], [], []
     aligned = data.draw(st.booleans())
     for d, extent in enumerate(tile.shape):
-        of = count if d == dim and aligned else data.draw(st.sampled_from([1, 2, 4, 8]))
+        divisor = count if d == dim and aligned else data.draw(st.sampled_from([1, 2, 4, 8]))
         sizes.append(data.draw(st.integers(1, extent)))
-        starts.append(data.draw(st.integers(0, (extent - sizes[-1]) // of)) * of)
-        known.append(data.draw(st.sampled_from([starts[-1], Multiple(of)])))
+        starts.append(data.draw(st.integers(0, (extent - sizes[-1]) // divisor)) * divisor)
+        known.append(data.draw(st.sampled_from([starts[-1], Multiple(divisor)])))
     subtile = tile.slice(known, sizes)
     together = subtile.multiple % count == 0 and has_contiguous_runs(subtile.layout, dim, count)
     there = tile.linear()[tuple(slice(s, s + n) for s, n in zip(starts, sizes, strict=True))]
@@ -260,25 +260,25 @@ ACCUMULATORS = {
 @pytest.mark.parametrize(
     "choose, bits, contiguous, conflicts",
     [
-        (choose, *key, found)
+        (choose, *key, conflicts)
         for choose, table in (
             (a_fragment_access, MULTIPLICANDS),
             (accumulator_access, ACCUMULATORS),
         )
-        for key, found in table.items()
+        for key, conflicts in table.items()
     ],
 )
 def test_conflicts_in_canonical_layouts(choose, bits, contiguous, conflicts, order):
     element_type = next(
         element_type for element_type in ELEMENTS.values() if element_type.bits == bits
     )
-    found = []
+    counts = []
     for swizzle in reversed(WIDEST_FIRST):
         line = Swizzle.B128.atom_elements(element_type)
         shape = (128, 2 * line) if contiguous else (2 * line, 128)
         layout = tile_of_atoms(element_type, shape, contiguous, swizzle, order)
-        found.append(choose(layout).conflicts(layout).conflicts)
-    assert tuple(found) == conflicts
+        counts.append(choose(layout).conflicts(layout).conflicts)
+    assert tuple(counts) == conflicts
 
 
 def test_conflicts_of_a_plain_layout_and_what_padding_does():

@@ -10,20 +10,20 @@ THREADS = np.arange(128)[:, None]
 WARP, GROUP, IN_GROUP = THREADS // 32, THREADS % 32 // 4, THREADS % 4
 
 
-def covered(fragment, columns):
+def register_counts(fragment, columns):
     """How often each element of a matrix of 64 rows is in a register."""
     return np.bincount((fragment.row * columns + fragment.column).ravel(), minlength=64 * columns)
 
 
 @pytest.mark.parametrize("element_type", ELEMENTS.values(), ids=str)
 def test_a_holds_each_element_once(element_type):
-    counts = covered(fragment_a(element_type), instruction_k(element_type))
+    counts = register_counts(fragment_a(element_type), instruction_k(element_type))
     assert np.array_equal(counts, np.ones(64 * instruction_k(element_type)))
 
 
 @pytest.mark.parametrize("n", legal_n(element("bf16")))
 def test_d_holds_each_element_once(n):
-    assert np.array_equal(covered(fragment_d(n), n), np.ones(64 * n))
+    assert np.array_equal(register_counts(fragment_d(n), n), np.ones(64 * n))
 
 
 @pytest.mark.parametrize("n", [8, 256])

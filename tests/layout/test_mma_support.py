@@ -6,12 +6,12 @@ from mlir_smem.layout import ACCUMULATORS, TYPE_PAIRS, accumulators, element, pa
 from mlir_smem.layout.wgmma import MULTIPLICANDS, legal_n
 
 
-def names(found):
-    return [each.name for each in found]
+def names(element_types):
+    return [element_type.name for element_type in element_types]
 
 
 @pytest.mark.parametrize(
-    "a, b, found",
+    "a, b, expected",
     [
         ("f16", "f16", ["f32", "f16"]),
         ("bf16", "bf16", ["f32"]),
@@ -26,8 +26,8 @@ def names(found):
         ("b1", "s8", []),
     ],
 )
-def test_the_accumulators_of_a_pair(a, b, found):
-    assert names(accumulators(element(a), element(b))) == found
+def test_the_accumulators_of_a_pair(a, b, expected):
+    assert names(accumulators(element(a), element(b))) == expected
 
 
 def test_every_type_is_multiplied_by_some():

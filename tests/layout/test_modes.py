@@ -54,18 +54,22 @@ class Run:
         """Slice at `starts`, of which the layout only sees `known`."""
         subtile = self.layout.slice(known, sizes)
         static = [o if isinstance(o, int) else 0 for o in self.layout.origins]
-        begun = [sum(at) for at in zip(self.origin, static, starts, strict=True)]
-        self.offset += subtile.offset + sum(term.at(begun[term.dim]) for term in subtile.terms)
+        begins = [sum(positions) for positions in zip(self.origin, static, starts, strict=True)]
+        self.offset += subtile.offset + sum(term.at(begins[term.dim]) for term in subtile.terms)
         self.layout = subtile.layout
         self.origin = tuple(
-            at if isinstance(o, Multiple) else 0
-            for at, o in zip(begun, subtile.layout.origins, strict=True)
+            begin if isinstance(o, Multiple) else 0
+            for begin, o in zip(begins, subtile.layout.origins, strict=True)
         )
 
     @property
     def linear(self):
         """The offsets of its elements in the tile, before the swizzle."""
-        here = [at for at, o in zip(self.origin, self.layout.origins, strict=True) if not is_int(o)]
+        here = [
+            start
+            for start, o in zip(self.origin, self.layout.origins, strict=True)
+            if not is_int(o)
+        ]
         return self.layout.with_origin(*here).linear() + self.offset
 
 
@@ -80,8 +84,8 @@ def starts(draw, layout, dim, run_time):
     start = draw(st.integers(0, layout.shape[dim] - size))
     if not (draw(st.booleans()) if run_time is None else run_time):
         return start, start, size
-    of = draw(st.sampled_from([d for d in (1, 2, 3, 4, 8, 16, 24, 32, 64) if start % d == 0]))
-    return Multiple(of), start, size
+    divisor = draw(st.sampled_from([d for d in (1, 2, 3, 4, 8, 16, 24, 32, 64) if start % d == 0]))
+    return Multiple(divisor), start, size
 
 
 # The map.
@@ -103,9 +107,9 @@ def test_slices_of_slices_are_the_tile_restricted(data, tile, depth, run_time):
     run, begin = Run(tile), np.zeros(2, int)
     for _ in range(depth):
         drawn = [data.draw(starts(run.layout, d, run_time)) for d in range(2)]
-        known, at, sizes = zip(*drawn, strict=True)
-        run.slice(known, at, sizes)
-        begin += at
+        known, position, sizes = zip(*drawn, strict=True)
+        run.slice(known, position, sizes)
+        begin += position
     assert np.array_equal(run.linear, tile.linear()[box(begin, run.layout.shape)])
 
 
@@ -133,8 +137,8 @@ def test_only_a_subtile_that_cuts_an_atom_has_an_origin(data, tile):
 @given(st.data(), tiles())
 def test_the_first_elements_divisor_divides_its_offset(data, tile):
     drawn = [data.draw(starts(tile, d, None)) for d in range(2)]
-    known, at, sizes = zip(*drawn, strict=True)
-    first = int(tile.linear()[at])
+    known, position, sizes = zip(*drawn, strict=True)
+    first = int(tile.linear()[position])
     multiple = tile.slice(known, sizes).first_multiple
     assert first == 0 if multiple == 0 else first % multiple == 0
 
@@ -176,85 +180,85 @@ def test_a_stage_of_a_subtile_that_cuts_atoms():
 # Instructions.
 
 
-def reads(found, element_type, start, positions):
+def reads(tiles, element_type, start, positions):
     """The byte addresses that the instructions read for an operand, (m/n, k), at run-time `positions`."""
     moved = [
-        sum(t.at(positions[t.dim]) for t in terms) * element_type.bits // 8 for terms in found.terms
+        sum(t.at(positions[t.dim]) for t in terms) * element_type.bits // 8 for terms in tiles.terms
     ]
-    major = found.canonical.major.value
-    first = found.descriptor(start).encode()
+    major = tiles.canonical.major.value
+    first = tiles.descriptor(start).encode()
     return np.block(
         [
             [
                 operand_addresses(first + step + moved[base] // 16, element_type.name, major, piece)
                 for step, base in zip(steps, bases, strict=True)
             ]
-            for piece, steps, bases in zip(found.pieces, found.steps, found.bases, strict=True)
+            for piece, steps, bases in zip(tiles.pieces, tiles.steps, tiles.bases, strict=True)
         ]
     )
 
 
 @st.composite
 def cuts(draw):
-    """(operand, begin, sizes, of): a subtile that begins at multiples of `of` along m/n and k."""
+    """(operand, begin, sizes, steps): a subtile that begins at multiples of `steps` along m/n and k."""
     operand = draw(operands())
     tile, k = operand.tile, instruction_k(operand.tile.element)
     rows = 64 if operand.role is Role.A else 8
     # Along m/n, MMA tiles must not cut atoms: a line has at most 64 elements of 16 bits.
-    of = (8 if operand.major is Major.K else 64, k if operand.major is Major.K else 8)
+    steps = (8 if operand.major is Major.K else 64, k if operand.major is Major.K else 8)
     sizes = [draw(st.integers(1, e // u)) * u for e, u in zip(tile.shape, (rows, k), strict=True)]
     begin = [
         draw(st.integers(0, (extent - size) // step)) * step
-        for extent, size, step in zip(tile.shape, sizes, of, strict=True)
+        for extent, size, step in zip(tile.shape, sizes, steps, strict=True)
     ]
-    return operand, begin, sizes, of
+    return operand, begin, sizes, steps
 
 
 @given(cuts(), st.booleans(), st.booleans())
 def test_instructions_read_a_subtile_anywhere(cut, known_row, known_k):
-    operand, begin, sizes, of = cut
+    operand, begin, sizes, steps = cut
     tile, element_type, role = operand.tile, operand.tile.element, operand.role
     known = [
-        at if seen else Multiple(step)
-        for at, seen, step in zip(begin, (known_row, known_k), of, strict=True)
+        start if seen else Multiple(step)
+        for start, seen, step in zip(begin, (known_row, known_k), steps, strict=True)
     ]
     run = Run(tile)
     run.slice(known, begin, sizes)
-    found = mma_tiles(role.orient(run.layout), role)
-    assert not isinstance(found, Mismatch), found.reason
+    operand_tiles = mma_tiles(role.orient(run.layout), role)
+    assert not isinstance(operand_tiles, Mismatch), operand_tiles.reason
     base = 0x400 + element_type.bytes(run.offset)
     positions = run.origin if role is Role.A else run.origin[::-1]
-    read = reads(found, element_type, base, positions)
+    read = reads(operand_tiles, element_type, base, positions)
     assert np.array_equal(read, 0x400 + tile.offsets()[box(begin, sizes)])
 
 
 def test_static_cuts_keep_one_descriptor():
-    found = mma_tiles(WIDE.slice((0, 48), (64, 64)).layout, Role.A)
-    assert found.descriptor(0).encode() == 0x4000_0040_0001_0006
-    assert found.steps == ((0, 506, 508, 510),)
-    assert found.terms == ((),)
+    operand_tiles = mma_tiles(WIDE.slice((0, 48), (64, 64)).layout, Role.A)
+    assert operand_tiles.descriptor(0).encode() == 0x4000_0040_0001_0006
+    assert operand_tiles.steps == ((0, 506, 508, 510),)
+    assert operand_tiles.terms == ((),)
 
 
 def test_run_time_cuts_have_a_descriptor_for_each_step_of_k():
-    found = mma_tiles(WIDE.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
-    assert found.steps == ((0, 0, 0),)
-    assert found.bases == ((0, 1, 2),)
+    operand_tiles = mma_tiles(WIDE.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
+    assert operand_tiles.steps == ((0, 0, 0),)
+    assert operand_tiles.bases == ((0, 1, 2),)
     assert [
-        [(t.added, t.divisor, t.modulus, t.stride) for t in terms] for terms in found.terms
+        [(t.added, t.divisor, t.modulus, t.stride) for t in terms] for terms in operand_tiles.terms
     ] == [[(k, 1, 64, 1), (k, 64, None, 4096)] for k in (0, 16, 32)]
 
 
 def test_rows_of_mma_tiles_share_the_descriptors_of_a_run_time_cut():
     tile = tile_of_atoms(BF16, (128, 128), 1, Swizzle.B128)
-    found = mma_tiles(tile.slice((0, Multiple(16)), (128, 32)).layout, Role.A)
-    assert found.steps == ((0, 0), (512, 512))
-    assert found.bases == ((0, 1), (0, 1))
+    operand_tiles = mma_tiles(tile.slice((0, Multiple(16)), (128, 32)).layout, Role.A)
+    assert operand_tiles.steps == ((0, 0), (512, 512))
+    assert operand_tiles.bases == ((0, 1), (0, 1))
 
 
 def test_terms_of_b_have_the_tiles_dimensions():
     tile = tile_of_atoms(BF16, (128, 64), 0, Swizzle.B128)
-    found = mma_tiles(tile.slice((Multiple(16), 0), (32, 64)).layout, Role.B)
-    assert {t.dim for terms in found.terms for t in terms} == {0}
+    operand_tiles = mma_tiles(tile.slice((Multiple(16), 0), (32, 64)).layout, Role.B)
+    assert {t.dim for terms in operand_tiles.terms for t in terms} == {0}
 
 
 @pytest.mark.parametrize(
@@ -290,22 +294,22 @@ def test_terms_of_b_have_the_tiles_dimensions():
     ],
 )
 def test_mma_tiles_that_no_descriptor_reads(tile, starts, sizes, role, reason):
-    found = mma_tiles(tile.slice(starts, sizes).layout, role)
-    assert isinstance(found, Mismatch) and reason in found.reason
+    mismatch = mma_tiles(tile.slice(starts, sizes).layout, role)
+    assert isinstance(mismatch, Mismatch) and reason in mismatch.reason
 
 
 def test_a_subtile_that_cuts_an_atom_has_no_canonical_layout():
-    found = match(LEVELS.slice((8, 0), (32, 16)).layout)
-    assert isinstance(found, Mismatch)
-    assert found.reason.startswith(
+    mismatch = match(LEVELS.slice((8, 0), (32, 16)).layout)
+    assert isinstance(mismatch, Mismatch)
+    assert mismatch.reason.startswith(
         "it cuts an atom: along m/n, it begins 8 elements into one of 32"
     )
 
 
 def test_a_run_time_mma_tile_between_16_byte_units_is_named():
     tile = parse_layout("Swizzle<1,4,3> o ((8,8),(32,4)):((16,128),(1,1028))", BF16)
-    found = mma_tiles(tile.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
-    assert found == Mismatch(
+    mismatch = mma_tiles(tile.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
+    assert mismatch == Mismatch(
         "the MMA tile of 64x16 at (0, 0) starts 4 elements or a multiple of that into the "
         "tile, which is not a multiple of 16 bytes"
     )
@@ -351,12 +355,12 @@ def test_malformed_origins(text):
 
 
 @pytest.mark.parametrize(
-    "text, at", [("", 0), ("16)", 0), (" (16", 4), ("(0,)", 3), ("(0, -1)", 4), ("(a,b)", 1)]
+    "text, index", [("", 0), ("16)", 0), (" (16", 4), ("(0,)", 3), ("(0, -1)", 4), ("(a,b)", 1)]
 )
-def test_the_caret_is_under_the_start_that_is_wrong(text, at):
+def test_the_caret_is_under_the_start_that_is_wrong(text, index):
     with pytest.raises(TextError) as error:
         parse_origin(text)
-    assert error.value.index == at
+    assert error.value.index == index
     assert parse_origin(error.value.example) == (0, 16)
 
 
@@ -387,9 +391,9 @@ def test_elements_at_a_run_time_origin_have_no_offsets():
 
 
 def test_known_divisors_are_kept_as_far_as_they_matter():
-    for of in (16, 48, 1 << 32):
-        origin = WIDE.slice((0, Multiple(of)), (64, 80)).layout.origin
-        assert origin == ((0, Multiple(gcd(of, 64))) if of % 64 else ())
+    for divisor in (16, 48, 1 << 32):
+        origin = WIDE.slice((0, Multiple(divisor)), (64, 80)).layout.origin
+        assert origin == ((0, Multiple(gcd(divisor, 64))) if divisor % 64 else ())
 
 
 def test_an_origin_is_not_negative():

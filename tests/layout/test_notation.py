@@ -98,7 +98,7 @@ def test_malformed_text_is_refused(text, problem):
 
 
 @pytest.mark.parametrize(
-    "text, at",
+    "text, index",
     [
         ("", 0),
         ("(8,", 3),
@@ -115,13 +115,13 @@ def test_malformed_text_is_refused(text, problem):
         ("  Swizzle<2,5,3> o (8,64):(64,1)", 2),
     ],
 )
-def test_the_caret_is_under_the_character_that_is_wrong(text, at):
+def test_the_caret_is_under_the_character_that_is_wrong(text, index):
     with pytest.raises(TextError) as error:
         parse_layout(text, BF16)
-    assert error.value.index == at
+    assert error.value.index == index
     problem, line, caret, example = error.value.format_with_caret().split("\n")
     assert problem == f"malformed layout: {error.value.problem}"
-    assert (line, caret) == (f"  {text}", "  " + " " * at + "^")
+    assert (line, caret) == (f"  {text}", "  " + " " * index + "^")
     assert example == "  for example Swizzle<3,4,3> o ((8,16),64):((64,512),1)"
 
 

@@ -91,7 +91,7 @@ def key(row):
     return row["selector"], row["dtype"], row["major"], row["mn"], row["k"]
 
 
-def chosen(row, uses=()):
+def choose_swizzle(row, uses=()):
     """The swizzle that this project chooses for a row's tile, or None."""
     element_type, shape = element(row["dtype"]), (row["mn"], row["k"])
     picked = choose(element_type, shape, uses, contiguous=contiguous_of(row)).picked
@@ -102,7 +102,7 @@ def differing(selector, uses=()):
     """The rows of a selector for which this project chooses another swizzle."""
     rows = [row for row in DATA["selector"] if row["selector"] == selector]
     assert rows
-    return [key(row) for row in rows if chosen(row, uses) != SWIZZLES[row["selected"]]]
+    return [key(row) for row in rows if choose_swizzle(row, uses) != SWIZZLES[row["selected"]]]
 
 
 def test_choice_of_a_tile_that_nothing_uses():
@@ -165,14 +165,14 @@ def test_accepted(name):
     layout, piece = ACCEPTED[name]
     expected = case(name)
     assert expected["accepted"]
-    found = operand_mma_tiles(layout, (piece,) * (layout.shape[0] // piece), WgmmaDescriptor)
-    assert found.descriptor(0).encode() == int(expected["desc_hex"], 16)
+    tiles = operand_mma_tiles(layout, (piece,) * (layout.shape[0] // piece), WgmmaDescriptor)
+    assert tiles.descriptor(0).encode() == int(expected["desc_hex"], 16)
     # (_1,m/n tiles,k blocks):(_0,step,step); a single one has the step 0.
     counts, steps = (
-        [int(n) for n in re.findall(r"\d+", each)]
-        for each in expected["desc_layout_u128"].split(":")
+        [int(n) for n in re.findall(r"\d+", part)]
+        for part in expected["desc_layout_u128"].split(":")
     )
-    assert found.steps == tuple(
+    assert tiles.steps == tuple(
         tuple(mn * steps[1] + k * steps[2] for k in range(counts[2])) for mn in range(counts[1])
     )
 
@@ -221,8 +221,8 @@ def test_a_tile_cannot_be_read_with_the_other_major(name, contiguous):
     # The majorness is inferred from the layout, so that a wrong one cannot be requested.
     refused = case(name)
     assert not refused["accepted"]
-    found = match(tile_of_atoms(F16, (64, 64), contiguous, Swizzle.B128))
-    assert found.major is not Major[refused["major"]]
+    canonical = match(tile_of_atoms(F16, (64, 64), contiguous, Swizzle.B128))
+    assert canonical.major is not Major[refused["major"]]
 
 
 def test_every_case_is_tested():

@@ -28,8 +28,8 @@ BF16 = element("bf16")
 BASE = 5 * 1024
 
 
-def copied(box, start, element_type):
-    """The address of the byte that holds each element, after the copies: int64[rows, columns].
+def written_addresses(box, start, element_type):
+    """The address of each element after the copies: int64[rows, columns].
 
     It follows PTX ISA 9.7.9.27 and the programming guide, and uses nothing of `layout/`: a copy writes
     its lines one after the other from an address, and permutes units of 16 bytes, or 32, by bits of the
@@ -42,7 +42,7 @@ def copied(box, start, element_type):
     """
     places = np.array(box.places)
     rows, columns = (places.max(axis=0) + box.shape).tolist()
-    found = np.full((rows, columns), -1, np.int64)
+    addresses = np.full((rows, columns), -1, np.int64)
     # Units in a row of the pattern, and their bytes.
     modes = {"none": (0, 16), "32B": (2, 16), "64B": (4, 16), "128B": (8, 16)}
     width, unit = (modes | {"128B_ATOM_32B": (4, 32)})[str(box.swizzle)]
@@ -55,11 +55,11 @@ def copied(box, start, element_type):
         if width:
             linear = linear ^ ((linear >> 7 & width - 1) * unit)
         lines = linear if box.contiguous == 1 else linear.T
-        subtile = found[row : row + box.shape[0], column : column + box.shape[1]]
+        subtile = addresses[row : row + box.shape[0], column : column + box.shape[1]]
         assert (subtile == -1).all()
         subtile[...] = lines
-    assert (found >= 0).all()
-    return found
+    assert (addresses >= 0).all()
+    return addresses
 
 
 def attempt(find, *arguments):
@@ -70,12 +70,12 @@ def attempt(find, *arguments):
         return None
 
 
-def checked(layout):
-    """Whether there is a box for a layout; if so, compare what it writes."""
+def check_box(layout):
+    """Check what the box of a layout writes; return whether there is one."""
     box = attempt(tensor_box, layout)
     if box is not None:
         assert max(box.shape) <= MAX_BOX * max(1, 8 // layout.element.bits)
-        assert (copied(box, 0, layout.element) == BASE + layout.offsets()).all()
+        assert (written_addresses(box, 0, layout.element) == BASE + layout.offsets()).all()
     return box is not None
 
 
@@ -88,7 +88,7 @@ def test_tiles_of_whole_atoms_are_copied(element_type, swizzle):
     line = swizzle.atom_elements(element_type)
     for direction, order, atoms, lines in product((0, 1), TileOrder, (1, 3), (8, 64, 320)):
         shape = (lines, atoms * line) if direction == 1 else (atoms * line, lines)
-        assert checked(tile_of_atoms(element_type, shape, direction, swizzle, order)), (
+        assert check_box(tile_of_atoms(element_type, shape, direction, swizzle, order)), (
             direction,
             order,
         )
@@ -96,7 +96,7 @@ def test_tiles_of_whole_atoms_are_copied(element_type, swizzle):
 
 @given(tiles())
 def test_a_box_writes_the_elements_of_a_tile_of_atoms(tile):
-    checked(tile)
+    check_box(tile)
 
 
 @given(layouts())
@@ -105,7 +105,7 @@ def test_a_box_writes_the_elements_of_any_layout(layout):
         layout.overlap() is None
         and layout.shape[0] * layout.shape[1] * layout.element.bits % 8 == 0
     ):
-        checked(layout)
+        check_box(layout)
 
 
 @pytest.mark.parametrize(
@@ -136,10 +136,10 @@ def test_subtiles_are_copied_to_their_place(tile, data):
     box = attempt(tensor_box, subtile.layout)
     if box is None or attempt(lambda: check_start(subtile) or True) is None:
         return
-    found = copied(box, subtile.offset * tile.element.bits // 8, tile.element)
+    addresses = written_addresses(box, subtile.offset * tile.element.bits // 8, tile.element)
     (row, column), (rows, columns) = zip(*spans, strict=True)
     inside = (slice(row, row + rows), slice(column, column + columns))
-    assert (found == BASE + tile.offsets()[inside]).all()
+    assert (addresses == BASE + tile.offsets()[inside]).all()
 
 
 STAGES = tile_of_atoms(BF16, (4, 64, 128), 1, Swizzle.B128)
@@ -150,15 +150,15 @@ def test_stages_are_copied_to_their_place():
     check_start(subtile)
     for stage in range(4):
         start = subtile.terms[0].at(stage)
-        found = copied(tensor_box(subtile.layout), start * 2, BF16)
-        assert (found == BASE + STAGES.offsets()[stage]).all()
+        addresses = written_addresses(tensor_box(subtile.layout), start * 2, BF16)
+        assert (addresses == BASE + STAGES.offsets()[stage]).all()
 
 
 # Shares of CTAs.
 
 
-def shared(layout, ctas):
-    """Whether CTAs can share a tile's copy; if so, compare what each of them writes."""
+def check_share(layout, ctas):
+    """Check what each CTA writes of a shared copy; return whether CTAs can share it."""
     share = attempt(share_of, layout, ctas)
     if share is None:
         return False
@@ -166,10 +166,10 @@ def shared(layout, ctas):
     for cta in range(ctas):
         first = cta * share.extent
         start = share.subtile.offset + sum(term.at(first) for term in share.subtile.terms)
-        found = copied(share.box, start * layout.element.bits // 8, layout.element)
+        addresses = written_addresses(share.box, start * layout.element.bits // 8, layout.element)
         inside = [slice(None), slice(None)]
         inside[share.dim] = slice(first, first + share.extent)
-        assert (found == BASE + layout.offsets()[tuple(inside)]).all()
+        assert (addresses == BASE + layout.offsets()[tuple(inside)]).all()
     return True
 
 
@@ -179,12 +179,14 @@ def test_each_cta_copies_its_share(element_type, swizzle):
     line = swizzle.atom_elements(element_type)
     for direction, order, ctas in product((0, 1), TileOrder, (2, 4, 8)):
         shape = (64, 2 * line) if direction == 1 else (2 * line, 64)
-        assert shared(tile_of_atoms(element_type, shape, direction, swizzle, order), ctas), ctas
+        assert check_share(tile_of_atoms(element_type, shape, direction, swizzle, order), ctas), (
+            ctas
+        )
 
 
 @given(tiles(), st.integers(2, 8))
 def test_shares_are_subtiles_of_the_tile(tile, ctas):
-    shared(tile, ctas)
+    check_share(tile, ctas)
 
 
 @pytest.mark.parametrize(

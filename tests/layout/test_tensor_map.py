@@ -8,18 +8,20 @@ from mlir_smem.layout import LayoutError, Swizzle, element, tensor_map, tile_of_
 BF16 = element("bf16")
 
 
-def filled(layout, found):
-    """Where each element of a tile is, in bytes, after the copies of a tensor map."""
-    inner, lines = found.box
+def written_addresses(layout, map_):
+    """The byte offset of each element of a tile after the copies of a tensor map."""
+    inner, lines = map_.box
     places = np.full(layout.shape, -1)
     packed = max(1, 8 // layout.element.bits)
     size = max(1, layout.element.bits // 8)
-    for row, column, byte in found.copies:
+    for row, column, byte in map_.copies:
         along, line = np.meshgrid(np.arange(inner * packed), np.arange(lines))
         address = byte + line * inner * size + along // packed * size
-        at = (row + line, column + along) if found.contiguous == 1 else (row + along, column + line)
-        assert (places[at] == -1).all()
-        places[at] = found.swizzle.apply(address)
+        index = (
+            (row + line, column + along) if map_.contiguous == 1 else (row + along, column + line)
+        )
+        assert (places[index] == -1).all()
+        places[index] = map_.swizzle.apply(address)
     return places
 
 
@@ -31,16 +33,16 @@ def test_copies_fill_the_tile(name, swizzle, contiguous):
     along = 2 * swizzle.atom_elements(kind)
     shape = (64, along) if contiguous else (along, 64)
     layout = tile_of_atoms(kind, shape, contiguous, swizzle)
-    found = tensor_map(layout)
-    assert (filled(layout, found) == layout.offsets()).all()
-    assert max(found.box) <= 256
+    map_ = tensor_map(layout)
+    assert (written_addresses(layout, map_) == layout.offsets()).all()
+    assert max(map_.box) <= 256
 
 
 def test_box_and_swizzle_of_the_driver():
-    found = tensor_map(tile_of_atoms(BF16, (64, 128), 0, Swizzle.B64))
-    assert found.box == (32, 128)
-    assert found.copies == ((0, 0, 0), (32, 0, 8192))
-    assert (found.swizzle.tensor_map, found.swizzle.value) == ("CU_TENSOR_MAP_SWIZZLE_64B", 2)
+    map_ = tensor_map(tile_of_atoms(BF16, (64, 128), 0, Swizzle.B64))
+    assert map_.box == (32, 128)
+    assert map_.copies == ((0, 0, 0), (32, 0, 8192))
+    assert (map_.swizzle.tensor_map, map_.swizzle.value) == ("CU_TENSOR_MAP_SWIZZLE_64B", 2)
 
 
 def test_refusals():

@@ -87,11 +87,11 @@ def test_a_stride_of_0_overlaps():
 
 @given(layouts())
 def test_overlap_is_found_exactly_when_there_is_one(tile):
-    found = tile.overlap()
-    assert (found is None) == (len(np.unique(tile.linear())) == tile.linear().size)
-    if found:
-        assert found[0] != found[1]
-        assert tile.linear()[found[0]] == tile.linear()[found[1]]
+    overlap = tile.overlap()
+    assert (overlap is None) == (len(np.unique(tile.linear())) == tile.linear().size)
+    if overlap:
+        assert overlap[0] != overlap[1]
+        assert tile.linear()[overlap[0]] == tile.linear()[overlap[1]]
 
 
 # Derived layouts.
@@ -160,13 +160,13 @@ def test_a_slice_of_a_slice_is_a_slice(data, tile):
 
 @st.composite
 def multiples(draw, tile, dim):
-    """(of, size): subtiles of that size at run-time multiples of `of` never cut an atom."""
+    """(divisor, size): subtiles of that size at run-time multiples of `divisor` never cut an atom."""
     extent, modes = tile.shape[dim], tile.coalesced().modes[dim]
     atom = modes[0].extent if len(modes) > 1 else extent
     divisors = [d for d in range(1, atom + 1) if atom % d == 0]
     if draw(st.booleans()):
-        of = draw(st.sampled_from(divisors))
-        return of, draw(st.integers(1, min(of, extent)))
+        divisor = draw(st.sampled_from(divisors))
+        return divisor, draw(st.integers(1, min(divisor, extent)))
     return atom * draw(st.integers(1, 3)), draw(st.integers(1, extent))
 
 
@@ -212,11 +212,11 @@ def test_a_run_time_slice_of_whole_atoms_needs_one_term():
     assert [(t.divisor, t.modulus, t.stride) for t in subtile.terms] == [(64, None, 4096)]
 
 
-@pytest.mark.parametrize("of, size", [(24, 8), (12, 4)])
-def test_a_run_time_slice_may_begin_at_multiples_that_do_not_divide_the_atom(of, size):
+@pytest.mark.parametrize("divisor, size", [(24, 8), (12, 4)])
+def test_a_run_time_slice_may_begin_at_multiples_that_do_not_divide_the_atom(divisor, size):
     tile = parse_layout("((8,4,4),16):((1,100,1000),50)", BF16)
-    subtile = tile.slice((Multiple(of), 0), (size, 16))
-    for start in range(0, 128 - size + 1, of):
+    subtile = tile.slice((Multiple(divisor), 0), (size, 16))
+    for start in range(0, 128 - size + 1, divisor):
         assert tile.slice((start, 0), (size, 16)).offset == sum(t.at(start) for t in subtile.terms)
 
 

@@ -45,7 +45,7 @@ def pairs(draw):
 threads = st.sampled_from([32, 128, 256])
 
 
-def copied(plan, layout):
+def count_accesses(plan, layout):
     """How often each element is read, and written."""
     counts = []
     if isinstance(plan, Transposition):
@@ -56,13 +56,13 @@ def copied(plan, layout):
     else:
         ends = [(plan.coordinates, plan.vector, plan.contiguous)] * 2
     for places, count, along in ends:
-        found = np.zeros(layout.shape, int)
+        accesses = np.zeros(layout.shape, int)
         further = np.arange(count)
         for round_ in range(plan.rounds):
             row, column = (np.ravel(x)[:, None] for x in places(round_))
             down, right = (further, 0) if along == 0 else (0, further)
-            np.add.at(found, (row + down, column + right), 1)
-        counts.append(found)
+            np.add.at(accesses, (row + down, column + right), 1)
+        counts.append(accesses)
     return counts
 
 
@@ -70,7 +70,7 @@ def copied(plan, layout):
 def test_every_element_is_read_and_written_once(pair, count):
     source, target = pair
     plan = TileCopy((0, 1), True, count).transfer(source).plan(target)
-    read, written = copied(plan, target)
+    read, written = count_accesses(plan, target)
     assert (read == 1).all() and (written == 1).all()
 
 
@@ -94,9 +94,9 @@ def test_elements_of_one_read_are_contiguous(pair, count):
         down, right = (further, 0) if along == 0 else (0, further)
         for round_ in range(plan.rounds):
             row, column = (np.ravel(x)[:, None] for x in plan.loads(round_))
-            found = source.offsets_at(row + down, column + right)
-            assert (found[:, 0] % size == 0).all()
-            assert (found == found[:, :1] + further * plan.element.bits // 8).all()
+            offsets = source.offsets_at(row + down, column + right)
+            assert (offsets[:, 0] % size == 0).all()
+            assert (offsets == offsets[:, :1] + further * plan.element.bits // 8).all()
 
 
 def test_exchanged_indices_transpose_the_layout_that_is_read():
@@ -140,14 +140,17 @@ def test_no_canonical_tile_that_is_transposed_conflicts(case):
 @pytest.mark.parametrize("target", WIDEST_FIRST, ids=str)
 @pytest.mark.parametrize("source", WIDEST_FIRST, ids=str)
 def test_a_copy_that_transposes_nothing_has_no_conflicts(source, target):
-    layouts = [tile_of_atoms(element("bf16"), (64, 128), 1, each) for each in (source, target)]
+    layouts = [
+        tile_of_atoms(element("bf16"), (64, 128), 1, swizzle) for swizzle in (source, target)
+    ]
     plan = TileCopy((0, 1), False, 128).transfer(layouts[0]).plan(layouts[1])
     assert plan.conflicts(layouts[1]).conflicts == 0
 
 
 def test_conflicts_are_those_of_the_worse_end():
     wide, narrow = (
-        tile_of_atoms(element("bf16"), (64, 64), 1, each) for each in (Swizzle.B128, Swizzle.NONE)
+        tile_of_atoms(element("bf16"), (64, 64), 1, swizzle)
+        for swizzle in (Swizzle.B128, Swizzle.NONE)
     )
     in_order = Transfer(element("bf16"), (64, 64), 1, 128, source=narrow)
     assert in_order.conflicts(wide).wavefronts == 32

@@ -103,8 +103,8 @@ class Toy(MmaIsa):
         return (Swizzle.B64, Swizzle.B32) if major is Major.K else (Swizzle.B32,)
 
     def addresses(self, descriptor, element, major, rows, k_bytes):
-        found = ToyDescriptor.decode(descriptor)
-        return addresses(found, element, major, rows, k_bytes * 8 // element.bits)
+        toy_descriptor = ToyDescriptor.decode(descriptor)
+        return addresses(toy_descriptor, element, major, rows, k_bytes * 8 // element.bits)
 
     def instruction(self, a, b, sparse=False, ctas=1):
         return ToyInstruction()
@@ -156,21 +156,21 @@ def test_layouts_are_chosen_for_it(toy, shape, role, picked):
 
 def test_mma_tiles_and_descriptors(toy):
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B64)
-    found = toy.mma_tiles(tile, Role.A)
-    assert found.pieces == (32, 32)
-    assert found.steps == ((0, 256), (128, 384))
+    tiles = toy.mma_tiles(tile, Role.A)
+    assert tiles.pieces == (32, 32)
+    assert tiles.steps == ((0, 256), (128, 384))
     # start 0x400, LBO 16, SBO 512; the version in bits 53-54, the mode in bits 60-63.
-    bits = found.descriptor(0x400).encode()
+    bits = tiles.descriptor(0x400).encode()
     assert bits == 9 << 60 | 3 << 53 | 32 << 32 | 1 << 16 | 0x40
-    assert ToyDescriptor.decode(bits) == found.descriptor(0x400)
+    assert ToyDescriptor.decode(bits) == tiles.descriptor(0x400)
 
 
 def test_addresses_are_those_of_the_tile(toy):
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B64)
-    found = toy.mma_tiles(tile, Role.A)
+    tiles = toy.mma_tiles(tile, Role.A)
     for m in range(2):
         for k in range(2):
-            d = found.descriptor(0x400 + 16 * found.steps[m][k])
+            d = tiles.descriptor(0x400 + 16 * tiles.steps[m][k])
             read = toy.addresses(d.encode(), BF16, Major.K, 32, 64)
             subtile = tile.offsets()[32 * m : 32 * m + 32, 32 * k : 32 * k + 32]
             assert np.array_equal(read, 0x400 + subtile)

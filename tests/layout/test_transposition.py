@@ -64,10 +64,12 @@ def test_elements_of_one_write_are_contiguous(layout, count):
     down, right = run_of(plan)
     for round_ in range(plan.rounds):
         row, column = (x[..., None] for x in plan.stores(round_))
-        found = layout.offsets_at(row + down, column + right)
+        offsets = layout.offsets_at(row + down, column + right)
         size = plan.stored * layout.element.bits // 8
-        assert (found[..., 0] % size == 0).all()
-        assert (found == found[..., :1] + np.arange(plan.stored) * layout.element.bits // 8).all()
+        assert (offsets[..., 0] % size == 0).all()
+        assert (
+            offsets == offsets[..., :1] + np.arange(plan.stored) * layout.element.bits // 8
+        ).all()
 
 
 @given(tiles(), threads)
@@ -104,10 +106,10 @@ def test_no_canonical_tile_conflicts(case):
     element_type, swizzle, order, lines, units = case
     shape = (lines, units * element(element_type).unit)
     layout = tile_of_atoms(element(element_type), shape, 1, swizzle, order)
-    found = transposition(layout, 128).wavefronts(layout)
-    assert found.conflicts == 0
+    cost = transposition(layout, 128).wavefronts(layout)
+    assert cost.conflicts == 0
     # Nothing is written twice: a pass writes at most 128 bytes.
-    assert found.wavefronts >= layout.size_bytes // 128
+    assert cost.wavefronts >= layout.size_bytes // 128
 
 
 @for_each(

@@ -31,8 +31,8 @@ STORE = FragmentUse("the store", accumulator_access)
 class Rated:
     """A use that accepts every layout, with the given number of conflicts for each swizzle."""
 
-    def __init__(self, what, **conflicts):
-        self.what = what
+    def __init__(self, description, **conflicts):
+        self.what = description
         self._conflicts = {Swizzle[name]: count for name, count in conflicts.items()}
 
     def evaluate(self, layout):
@@ -128,9 +128,9 @@ def test_a_subtile_is_evaluated_by_its_own_layout():
 
 
 def test_a_given_layout_is_not_refused_for_its_conflicts():
-    given = evaluate(parse_layout("(64,64):(64,1)", BF16), [LOAD])
-    assert given.is_accepted
-    assert given.cost == (False, False, 28)
+    evaluation = evaluate(parse_layout("(64,64):(64,1)", BF16), [LOAD])
+    assert evaluation.is_accepted
+    assert evaluation.cost == (False, False, 28)
 
 
 # Which is chosen.
@@ -287,6 +287,6 @@ def test_the_first_difference_in_cost_is_reported():
 )
 def test_memory_bounds_the_layout(size, alignment, refusal):
     layout = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128)
-    found = MemoryUse("the memory", size, alignment).evaluate(layout)
-    assert found.accepted == (refusal is None)
-    assert refusal is None or found.reason == refusal
+    evaluation = MemoryUse("the memory", size, alignment).evaluate(layout)
+    assert evaluation.accepted == (refusal is None)
+    assert refusal is None or evaluation.reason == refusal

@@ -41,21 +41,21 @@ SHAPES = [
     ],
 )
 def test_layouts_by_their_letters(shape, letter, columns, places):
-    found = AccumulatorLayout(shape)
-    assert (found.letter, found.columns) == (letter, columns)
-    assert {at: found.place(*at) for at in places} == places
+    layout = AccumulatorLayout(shape)
+    assert (layout.letter, layout.columns) == (letter, columns)
+    assert {index: layout.place(*index) for index in places} == places
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_emulator_has_d_in_the_same_cells(shape):
-    found = AccumulatorLayout(shape)
+    layout = AccumulatorLayout(shape)
     form = decode_instruction(0x10 | shape.n >> 3 << 17 | shape.m >> 4 << 24, "f16", shape.ctas)
     cells = _cells_of_d(None, 0, form, shape.ctas)
     rows = shape.m // shape.ctas
     lanes, columns = np.broadcast_arrays(cells.lanes, cells.columns)
     for row, column in np.ndindex(shape.m, shape.n):
-        at = row % rows, column
-        assert found.place(row, column) == (row // rows, lanes[at], columns[at])
+        index = row % rows, column
+        assert layout.place(row, column) == (row // rows, lanes[index], columns[index])
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ TILE = tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B128)
 
 
 def test_descriptors_of_a_tile_of_384_bytes():
-    found = chunked_mma_tiles(TILE, Role.A, NVF4)
-    bits = [found.tile_descriptor(0, k, 0x800).encode() for k in range(8)]
+    tiles = chunked_mma_tiles(TILE, Role.A, NVF4)
+    bits = [tiles.tile_descriptor(0, k, 0x800).encode() for k in range(8)]
     # Those of K blocks 2 and 5 are CUTLASS's. CUTLASS also sets the absolute mode in the others, without
     # effect.
     assert [hex(b) for b in bits] == [
@@ -31,7 +31,7 @@ def test_descriptors_of_a_tile_of_384_bytes():
         "0x4000404000010882",
         "0x4000404000010885",
     ]
-    assert str(found) == ("K-major, 8 K blocks of 48 bytes, in two chunks: 2, 5")
+    assert str(tiles) == ("K-major, 8 K blocks of 48 bytes, in two chunks: 2, 5")
 
 
 @pytest.mark.parametrize("order", TileOrder, ids=str)
@@ -40,22 +40,22 @@ def test_descriptors_of_a_tile_of_384_bytes():
 )
 def test_what_is_read_is_what_was_written(role, shape, order):
     operand = tile_of_atoms(E2M1, shape, 1, Swizzle.B128, order)
-    found = chunked_mma_tiles(role.orient(operand), role, NVF4)
-    offsets, at = operand.offsets(), 0
-    for mn, piece in enumerate(found.pieces):
+    tiles = chunked_mma_tiles(role.orient(operand), role, NVF4)
+    offsets, row = operand.offsets(), 0
+    for mn, piece in enumerate(tiles.pieces):
         for k in range(shape[1] // 96):
-            bits = found.tile_descriptor(mn, k, 0x400).encode()
+            bits = tiles.tile_descriptor(mn, k, 0x400).encode()
             read = tcgen05_addresses(bits, "e2m1", "k", piece, 48)
-            written = offsets[at : at + piece, 96 * k : 96 * (k + 1)]
+            written = offsets[row : row + piece, 96 * k : 96 * (k + 1)]
             assert np.array_equal(read, 0x400 + written)
-        at += piece
-    assert at == shape[0]
+        row += piece
+    assert row == shape[0]
 
 
 def test_a_row_that_holds_all_steps_has_no_second_chunk():
-    found = chunked_mma_tiles(tile_of_atoms(E2M1, (128, 192), 1, Swizzle.B128), Role.A, NVF4)
-    assert found.seconds == ((None, None),)
-    assert str(found) == "K-major, 2 K blocks of 48 bytes, in two chunks: none"
+    tiles = chunked_mma_tiles(tile_of_atoms(E2M1, (128, 192), 1, Swizzle.B128), Role.A, NVF4)
+    assert tiles.seconds == ((None, None),)
+    assert str(tiles) == "K-major, 2 K blocks of 48 bytes, in two chunks: none"
 
 
 def test_an_absolute_address_needs_an_aligned_tile():
@@ -113,9 +113,9 @@ def test_an_absolute_address_needs_an_aligned_tile():
     ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
 def test_what_cannot_be_read_so(tile, kind, message):
-    found = chunked_mma_tiles(tile, Role.A, KINDS[kind])
-    assert isinstance(found, Mismatch)
-    assert message in found.reason
+    mismatch = chunked_mma_tiles(tile, Role.A, KINDS[kind])
+    assert isinstance(mismatch, Mismatch)
+    assert message in mismatch.reason
 
 
 def test_an_evaluation_states_the_k_blocks():

@@ -10,7 +10,7 @@ from mlir_smem.layout import element
 from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor, MmaShapeError
 
 
-def made(kind, a, b, m, n, **more):
+def descriptor_of(kind, a, b, m, n, **more):
     return InstructionDescriptor(KINDS[kind], element(a), element(b), m, n, **more)
 
 
@@ -18,28 +18,36 @@ def made(kind, a, b, m, n, **more):
     "bits, descriptor",
     [
         # From Triton's test/Conversion/tritongpu_to_llvm_blackwell.mlir.
-        (136314912, made("i8", "u8", "u8", 128, 128, d="s32")),
-        (136316064, made("i8", "s8", "s8", 128, 128, d="s32")),
-        (144708608, made("mxf8f6f4", "e4m3", "e2m1_p64", 128, 128, scale="ue8m0")),
+        (136314912, descriptor_of("i8", "u8", "u8", 128, 128, d="s32")),
+        (136316064, descriptor_of("i8", "s8", "s8", 128, 128, d="s32")),
+        (144708608, descriptor_of("mxf8f6f4", "e4m3", "e2m1_p64", 128, 128, scale="ue8m0")),
         (
             681579536,
-            made("mxf8f6f4", "e4m3", "e2m1_p64", 128, 128, scale="ue8m0", a_scale=1, b_scale=1),
+            descriptor_of(
+                "mxf8f6f4", "e4m3", "e2m1_p64", 128, 128, scale="ue8m0", a_scale=1, b_scale=1
+            ),
         ),
         # From CuTe's make_instr_desc, run on the host.
-        (0x08400010, made("f16", "f16", "f16", 128, 256)),
-        (0x10218490, made("f16", "bf16", "bf16", 256, 128, a_mn_major=True, b_mn_major=True)),
-        (0x04032910, made("tf32", "tf32", "tf32", 64, 8, negate_a=True, b_mn_major=True)),
-        (0x080C00A8, made("i8", "s8", "u8", 128, 48, d="s32", saturate=True)),
-        (0x08200094, made("f8f6f4", "e5m2", "e4m3", 128, 128, sparse=True)),
+        (0x08400010, descriptor_of("f16", "f16", "f16", 128, 256)),
+        (
+            0x10218490,
+            descriptor_of("f16", "bf16", "bf16", 256, 128, a_mn_major=True, b_mn_major=True),
+        ),
+        (0x04032910, descriptor_of("tf32", "tf32", "tf32", 64, 8, negate_a=True, b_mn_major=True)),
+        (0x080C00A8, descriptor_of("i8", "s8", "u8", 128, 48, d="s32", saturate=True)),
+        (0x08200094, descriptor_of("f8f6f4", "e5m2", "e4m3", 128, 128, sparse=True)),
         (
             0x10A11000,
-            made("mxf8f6f4", "e4m3", "e3m2_p32", 256, 128, b_mn_major=True, scale="ue8m0"),
+            descriptor_of("mxf8f6f4", "e4m3", "e3m2_p32", 256, 128, b_mn_major=True, scale="ue8m0"),
         ),
-        (0x08C00480, made("mxf4", "e2m1", "e2m1", 128, 256, scale="ue8m0")),
-        (0x10400484, made("mxf4nvf4", "e2m1", "e2m1", 256, 256, scale="ue4m3", sparse=True)),
+        (0x08C00480, descriptor_of("mxf4", "e2m1", "e2m1", 128, 256, scale="ue8m0")),
+        (
+            0x10400484,
+            descriptor_of("mxf4nvf4", "e2m1", "e2m1", 256, 256, scale="ue4m3", sparse=True),
+        ),
         (
             0xD04004A0,
-            made(
+            descriptor_of(
                 "mxf4nvf4",
                 "e2m1",
                 "e2m1",
@@ -89,101 +97,113 @@ def test_decode_inverts_encode(data):
     "descriptor, ctas, message",
     [
         (
-            made("f16", "f16", "bf16", 128, 64),
+            descriptor_of("f16", "f16", "bf16", 128, 64),
             1,
             "does not multiply f16 and bf16; it takes A and B of one type of f16, bf16",
         ),
         (
-            made("tf32", "bf16", "bf16", 128, 64),
+            descriptor_of("tf32", "bf16", "bf16", 128, 64),
             1,
             "kind::tf32 does not multiply bf16 and bf16; it takes A and B of tf32",
         ),
-        (made("tf32", "tf32", "tf32", 128, 64, d="f16"), 1, "D of kind::tf32 is f16; expected f32"),
-        (made("f16", "bf16", "bf16", 128, 64, d="f16"), 1, "D of bf16 is f16; expected f32"),
         (
-            made("i8", "s8", "s8", 128, 64, d="s32", negate_a=True),
+            descriptor_of("tf32", "tf32", "tf32", 128, 64, d="f16"),
+            1,
+            "D of kind::tf32 is f16; expected f32",
+        ),
+        (
+            descriptor_of("f16", "bf16", "bf16", 128, 64, d="f16"),
+            1,
+            "D of bf16 is f16; expected f32",
+        ),
+        (
+            descriptor_of("i8", "s8", "s8", 128, 64, d="s32", negate_a=True),
             1,
             "kind::i8 does not negate A or B",
         ),
-        (made("f16", "f16", "f16", 128, 64, saturate=True), 1, "kind::f16 does not saturate"),
         (
-            made("f16", "f16", "f16", 128, 64, scale="ue8m0"),
+            descriptor_of("f16", "f16", "f16", 128, 64, saturate=True),
+            1,
+            "kind::f16 does not saturate",
+        ),
+        (
+            descriptor_of("f16", "f16", "f16", 128, 64, scale="ue8m0"),
             1,
             "kind::f16 is scaled by ue8m0; expected none",
         ),
         (
-            made("mxf4", "e2m1", "e2m1", 128, 64),
+            descriptor_of("mxf4", "e2m1", "e2m1", 128, 64),
             1,
             "kind::mxf4 is scaled by nothing; expected factors of ue8m0",
         ),
         (
-            made("mxf4", "e2m1", "e2m1", 128, 64, scale="ue4m3"),
+            descriptor_of("mxf4", "e2m1", "e2m1", 128, 64, scale="ue4m3"),
             1,
             "scaled by ue4m3; expected factors of ue8m0",
         ),
         (
-            made("mxf4", "e2m1", "e2m1", 128, 64, scale="ue8m0", a_mn_major=True),
+            descriptor_of("mxf4", "e2m1", "e2m1", 128, 64, scale="ue8m0", a_mn_major=True),
             1,
             "A of e2m1 is M-major; tcgen05 reads that type K-major only",
         ),
         (
-            made("f8f6f4", "e4m3", "e2m1_p64", 128, 64, b_mn_major=True),
+            descriptor_of("f8f6f4", "e4m3", "e2m1_p64", 128, 64, b_mn_major=True),
             1,
             "B of e2m1_p64 is N-major",
         ),
         (
-            made("f16", "f16", "f16", 192, 64),
+            descriptor_of("f16", "f16", "f16", 192, 64),
             1,
             "M is 192; kind::f16 with cta_group::1 has 64 or 128",
         ),
         (
-            made("f16", "f16", "f16", 64, 64),
+            descriptor_of("f16", "f16", "f16", 64, 64),
             2,
             "M is 64; kind::f16 with cta_group::2 has 128 or 256",
         ),
         (
-            made("mxf4", "e2m1", "e2m1", 128, 64, scale="ue8m0"),
+            descriptor_of("mxf4", "e2m1", "e2m1", 128, 64, scale="ue8m0"),
             2,
             "M is 128; kind::mxf4 with cta_group::2 has 256",
         ),
         (
-            made("f16", "f16", "f16", 128, 20),
+            descriptor_of("f16", "f16", "f16", 128, 20),
             1,
             "N is 20; kind::f16 with cta_group::1 has multiples of 8 up to 256, for example 16 "
             "or 24",
         ),
         (
-            made("f16", "f16", "f16", 256, 24),
+            descriptor_of("f16", "f16", "f16", 256, 24),
             2,
             "N is 24; kind::f16 with cta_group::2 has multiples of 16 up to 256, for example 16 or 32",
         ),
         (
-            made("f16", "f16", "f16", 128, 512),
+            descriptor_of("f16", "f16", "f16", 128, 512),
             1,
             "N is 512; kind::f16 with cta_group::1 has multiples of 8 up to 256, for example 256",
         ),
         (
-            made("i8", "s8", "s8", 128, 40, d="s32"),
+            descriptor_of("i8", "s8", "s8", 128, 40, d="s32"),
             1,
             "N is 40; kind::i8 with cta_group::1 has multiples of 16 up to 256, for example 24",
         ),
         (
-            made("f8f6f4", "e4m3", "e4m3", 128, 24, b_mn_major=True),
+            descriptor_of("f8f6f4", "e4m3", "e4m3", 128, 24, b_mn_major=True),
             1,
             "N is 24; kind::f8f6f4 with e4m3 N-major, cta_group::1 has multiples of 16",
         ),
         (
-            made("f16", "f16", "f16", 128, 64),
+            descriptor_of("f16", "f16", "f16", 128, 64),
             4,
             "cta_group is 4; expected 1 or 2",
         ),
         (
-            made("mxf8f6f4", "e4m3", "e4m3", 128, 64, scale="ue8m0", k_bytes=48),
+            descriptor_of("mxf8f6f4", "e4m3", "e4m3", 128, 64, scale="ue8m0", k_bytes=48),
             1,
             "K is 48 bytes, which kind::mxf8f6f4 does not have",
         ),
         (
-            made("mxf4", "e2m1", "e2m1", 128, 64, scale="ue8m0", k_bytes=64),
+            descriptor_of("mxf4", "e2m1", "e2m1", 128, 64, scale="ue8m0", k_bytes=64),
             1,
             "K is 64 bytes; expected 32",
         ),
@@ -198,7 +218,7 @@ def test_what_no_instruction_does(descriptor, ctas, message):
 
 @pytest.mark.parametrize("m, ctas, fits", [(128, 1, True), (256, 2, True), (128, 2, False)])
 def test_instructions_of_48_bytes_have_the_rows_that_cutlass_gives_them(m, ctas, fits):
-    descriptor = made("mxf4nvf4", "e2m1", "e2m1", m, 16 * ctas, scale="ue4m3", k_bytes=48)
+    descriptor = descriptor_of("mxf4nvf4", "e2m1", "e2m1", m, 16 * ctas, scale="ue4m3", k_bytes=48)
     if fits:
         descriptor.check(ctas)
     else:

@@ -92,9 +92,9 @@ def test_blocks_of_a_tile_and_of_its_subtiles():
     ],
 )
 def test_near_misses_have_no_blocks(text):
-    found = scale_blocks(parse_layout(text, UE8M0, (128, 4)))
-    assert isinstance(found, Mismatch)
-    assert "tcgen05.cp copies blocks of Swizzle<0,4,3> o ((32,4),4):((16,4),1)" in found.reason
+    mismatch = scale_blocks(parse_layout(text, UE8M0, (128, 4)))
+    assert isinstance(mismatch, Mismatch)
+    assert "tcgen05.cp copies blocks of Swizzle<0,4,3> o ((32,4),4):((16,4),1)" in mismatch.reason
 
 
 def test_a_subtile_inside_a_block_has_no_blocks():
@@ -118,38 +118,38 @@ def test_lines_of_16_bytes_follow_global_memory():
 
 
 def test_blocks_between_units_have_no_descriptor():
-    found = scale_blocks(parse_layout("((32,4),(4,2)):((16,4),(1,520))", UE8M0, (128, 8)))
-    assert "begins 520 bytes into the tile" in found.reason
+    mismatch = scale_blocks(parse_layout("((32,4),(4,2)):((16,4),(1,520))", UE8M0, (128, 8)))
+    assert "begins 520 bytes into the tile" in mismatch.reason
 
 
 def test_descriptors_of_copies_to_tensor_memory():
-    found = scale_blocks(scale_layout(UE8M0, 256, 8))
+    blocks = scale_blocks(scale_layout(UE8M0, 256, 8))
     # Version 1, SBO 128, and the blocks' addresses.
-    bits = [[found.descriptor(b, w, 0x400).encode() for w in range(2)] for b in range(2)]
-    assert [[hex(each) for each in row] for row in bits] == [
+    bits = [[blocks.descriptor(b, w, 0x400).encode() for w in range(2)] for b in range(2)]
+    assert [[hex(descriptor) for descriptor in row] for row in bits] == [
         ["0x400800000040", "0x400800000060"],
         ["0x400800000080", "0x4008000000a0"],
     ]
     with pytest.raises(ValueError, match="start is 1032 bytes"):
-        found.descriptor(0, 0, 0x408)
+        blocks.descriptor(0, 0, 0x408)
 
 
 def test_places_in_tensor_memory_are_what_copies_make():
     tile = scale_layout(UE8M0, 256, 8)
-    found = scale_blocks(tile)
-    assert (found.rows, found.factors, found.word_columns, found.columns) == (256, 8, 8, 16)
+    blocks = scale_blocks(tile)
+    assert (blocks.rows, blocks.factors, blocks.word_columns, blocks.columns) == (256, 8, 8, 16)
     shared = np.random.default_rng(0).integers(0, 256, 2048, dtype=np.uint8)
-    tensor = np.zeros((32, found.columns, 4), np.uint8)
+    tensor = np.zeros((32, blocks.columns, 4), np.uint8)
     for block in range(2):
         for word in range(2):
             # 32 lines of 16 bytes become 4 columns of 32 lanes.
-            begin, column = found.offsets[block][word], found.column(block, word)
+            begin, column = blocks.offsets[block][word], blocks.column(block, word)
             tensor[:, column : column + 4] = shared[begin : begin + 512].reshape(32, 4, 4)
     factors = shared[tile.offsets()]
     for row in range(256):
         for factor in range(8):
-            assert tensor[found.place(row, factor)] == factors[row, factor]
-    assert found.place(200, 6) == (8, 14, 2)
+            assert tensor[blocks.place(row, factor)] == factors[row, factor]
+    assert blocks.place(200, 6) == (8, 14, 2)
 
 
 @pytest.mark.parametrize(
@@ -211,15 +211,15 @@ def test_blocks_of_elements_that_no_kind_scales():
 @pytest.mark.parametrize("dtype", [np.uint8, ml_dtypes.float8_e8m0fnu, ml_dtypes.float8_e4m3fn])
 @pytest.mark.parametrize("rows, factors", [(128, 4), (200, 7), (1, 1), (256, 16)])
 def test_blocked_arrays_are_tiles(dtype, rows, factors):
-    given = np.random.default_rng(0).integers(0, 256, (rows, factors), dtype=np.uint8)
-    made = blocked(given.view(dtype))
+    scales = np.random.default_rng(0).integers(0, 256, (rows, factors), dtype=np.uint8)
+    blocks = blocked(scales.view(dtype))
     above, along = -(-rows // 128), -(-factors // 4)
-    assert made.dtype == dtype and made.shape == (above, along, 32, 4, 4)
+    assert blocks.dtype == dtype and blocks.shape == (above, along, 32, 4, 4)
     layout = scale_layout(UE8M0, 128 * above, 4 * along)
-    read = made.view(np.uint8).ravel()[layout.offsets()]
-    assert np.array_equal(read[:rows, :factors], given)
+    read = blocks.view(np.uint8).ravel()[layout.offsets()]
+    assert np.array_equal(read[:rows, :factors], scales)
     assert not read[rows:].any() and not read[:, factors:].any()
-    assert np.array_equal(unblocked(made, rows, factors).view(np.uint8), given)
+    assert np.array_equal(unblocked(blocks, rows, factors).view(np.uint8), scales)
 
 
 def test_arrays_that_are_no_scale_factors():

@@ -39,8 +39,8 @@ def test_fields_are_where_the_isa_puts_them(descriptor, bits):
 @given(units, units, units, st.integers(0, 7), st.sampled_from(TCGEN05_WIDEST_FIRST))
 def test_decode_inverts_encode(start, lbo, sbo, base_offset, swizzle):
     base_offset = 0 if swizzle is Swizzle.NONE else base_offset
-    made = Tcgen05Descriptor(start, lbo, sbo, base_offset, swizzle)
-    assert Tcgen05Descriptor.decode(made.encode()) == made
+    descriptor = Tcgen05Descriptor(start, lbo, sbo, base_offset, swizzle)
+    assert Tcgen05Descriptor.decode(descriptor.encode()) == descriptor
 
 
 def test_reserved_bits():
@@ -48,20 +48,20 @@ def test_reserved_bits():
     assert Tcgen05Descriptor.reserved() == sum(1 << bit for bit in bits)
 
 
-def refused(make):
+def refusal(make):
     with pytest.raises(ValueError) as error:
         make()
     return str(error.value)
 
 
 def test_a_descriptor_of_wgmma_is_none_of_tcgen05():
-    message = refused(lambda: Tcgen05Descriptor.decode(0x4000_0040_0001_0040))
+    message = refusal(lambda: Tcgen05Descriptor.decode(0x4000_0040_0001_0040))
     assert message == "bits 46 to 48 of 0x4000004000010040 are 0; a tcgen05 descriptor has 1 there"
 
 
 @pytest.mark.parametrize("mode", [3, 5, 7])
 def test_undefined_modes_are_refused(mode):
-    message = refused(lambda: Tcgen05Descriptor.decode(VERSION | mode << 61))
+    message = refusal(lambda: Tcgen05Descriptor.decode(VERSION | mode << 61))
     assert message.endswith(
         f" is {mode}; expected 0 (none), 1 (128B_ATOM_32B), 2 (128B), 4 (64B), 6 (32B)"
     )
@@ -89,7 +89,7 @@ def test_undefined_modes_are_refused(mode):
     ],
 )
 def test_what_the_absolute_mode_does_not_allow(swizzle, base_offset, message):
-    assert refused(lambda: Tcgen05Descriptor(0, 0, 0, base_offset, swizzle, True)) == message
+    assert refusal(lambda: Tcgen05Descriptor(0, 0, 0, base_offset, swizzle, True)) == message
 
 
 def test_str_shows_the_absolute_mode():
@@ -98,7 +98,7 @@ def test_str_shows_the_absolute_mode():
 
 
 def test_a_base_offset_needs_a_swizzle():
-    message = refused(lambda: Tcgen05Descriptor.decode(VERSION | 3 << 49))
+    message = refusal(lambda: Tcgen05Descriptor.decode(VERSION | 3 << 49))
     assert message == "base offset is 3, but without swizzle it must be 0"
 
 
@@ -122,13 +122,13 @@ def test_rows_that_fit_their_lines(start, lbo, absolute, k_bytes, message):
     if message is None:
         assert tcgen05_addresses(bits, "e2m1", "k", 128, k_bytes).shape == (128, 2 * k_bytes)
     else:
-        assert message in refused(lambda: tcgen05_addresses(bits, "e2m1", "k", 128, k_bytes))
+        assert message in refusal(lambda: tcgen05_addresses(bits, "e2m1", "k", 128, k_bytes))
 
 
 @pytest.mark.parametrize("element_type", ["bf16", "e4m3", "e2m1_p64"])
 def test_48_bytes_of_k_are_of_packed_4_bit_types(element_type):
     bits = Tcgen05Descriptor(0x400, 16, 1024, 0, Swizzle.B128).encode()
-    message = refused(lambda: tcgen05_addresses(bits, element_type, "k", 128, 48))
+    message = refusal(lambda: tcgen05_addresses(bits, element_type, "k", 128, 48))
     assert message == f"K is 48 bytes, which is for e2m1, not {element_type}"
 
 
@@ -163,4 +163,4 @@ def test_48_bytes_of_k_are_of_packed_4_bit_types(element_type):
     ],
 )
 def test_what_no_instruction_reads(element, major, descriptor, message):
-    assert message in refused(lambda: tcgen05_addresses(descriptor.encode(), element, major, 64))
+    assert message in refusal(lambda: tcgen05_addresses(descriptor.encode(), element, major, 64))

@@ -18,7 +18,7 @@ def test_architectures_have_different_kinds():
 
 
 @pytest.mark.parametrize(
-    "a, b, scaled, found",
+    "a, b, scaled, accumulators",
     [
         ("f16", "f16", False, ["f32", "f16"]),
         ("bf16", "bf16", False, ["f32"]),
@@ -30,8 +30,8 @@ def test_architectures_have_different_kinds():
         ("b1", "b1", False, []),
     ],
 )
-def test_accumulators(a, b, scaled, found):
-    assert [str(x) for x in Tcgen05().accumulators(element(a), element(b), scaled)] == found
+def test_accumulators(a, b, scaled, accumulators):
+    assert [str(x) for x in Tcgen05().accumulators(element(a), element(b), scaled)] == accumulators
 
 
 def test_shapes_are_those_of_one_cta():
@@ -45,8 +45,8 @@ def test_shapes_are_those_of_one_cta():
 
 @pytest.mark.parametrize("long_k, k_bytes, least", [(False, 32, 8), (True, 48, 16)])
 def test_rows_of_48_bytes_have_an_n_of_their_own(long_k, k_bytes, least):
-    made = Tcgen05Instruction(KINDS["mxf4"], long_k=long_k)
-    assert made.k_bytes == k_bytes and made.legal_n(E2M1)[0] == least
+    instruction = Tcgen05Instruction(KINDS["mxf4"], long_k=long_k)
+    assert instruction.k_bytes == k_bytes and instruction.legal_n(E2M1)[0] == least
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_types_of_a_kind():
 
 
 @pytest.mark.parametrize(
-    "made, role, shape, message",
+    "instruction, role, shape, message",
     [
         (
             Tcgen05Instruction(KINDS["f16"]),
@@ -99,7 +99,7 @@ def test_types_of_a_kind():
         ),
     ],
 )
-def test_extents(made, role, shape, message):
-    element = E2M1 if made.long_k else BF16
+def test_extents(instruction, role, shape, message):
+    element = E2M1 if instruction.long_k else BF16
     with pytest.raises(LayoutError, match=f"{re.escape(message)}$"):
-        made.check_extents(role, element, shape)
+        instruction.check_extents(role, element, shape)

@@ -60,8 +60,8 @@ def test_a_tile_is_cut_into_instructions(shape, role, ctas, pieces):
 )
 def test_rows_of_each_instruction(shape, role, ctas, rows, pieces):
     tile = tile_of_atoms(BF16, shape, 1 if role is Role.A else 0, Swizzle.B128)
-    found = tcgen05_mma_tiles(tile, role, F16_KIND, ctas, rows)
-    assert (found.reason if isinstance(found, Mismatch) else found.pieces) == pieces
+    tiles = tcgen05_mma_tiles(tile, role, F16_KIND, ctas, rows)
+    assert (tiles.reason if isinstance(tiles, Mismatch) else tiles.pieces) == pieces
 
 
 @pytest.mark.parametrize(
@@ -143,9 +143,9 @@ def test_rows_of_each_instruction(shape, role, ctas, rows, pieces):
     ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
 def test_what_cannot_be_read(tile, role, kind, ctas, message):
-    found = tcgen05_mma_tiles(tile, role, KINDS[kind], ctas)
-    assert isinstance(found, Mismatch)
-    assert message in found.reason
+    mismatch = tcgen05_mma_tiles(tile, role, KINDS[kind], ctas)
+    assert isinstance(mismatch, Mismatch)
+    assert message in mismatch.reason
 
 
 def test_a_use_evaluates_a_subtile():

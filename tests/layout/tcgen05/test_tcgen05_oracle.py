@@ -39,24 +39,24 @@ def test_tile(row):
 
 @every_row
 def test_descriptors(row):
-    found = mma_tiles_of(row)
-    ours = found.descriptor(row["smem_addr"])
+    tiles = mma_tiles_of(row)
+    ours = tiles.descriptor(row["smem_addr"])
     cutes = Tcgen05Descriptor.decode(int(row["desc_hex"], 16))
     for field in {"start", "lbo", "sbo", "base_offset", "swizzle", "absolute"} - set(
         row["dont_care"]
     ):
         assert getattr(ours, field) == getattr(cutes, field), field
     k_steps, mn_steps = row["k_step_u128"], row["mn_step_u128"]
-    assert found.steps == tuple(tuple(mn + k for k in k_steps) for mn in mn_steps)
+    assert tiles.steps == tuple(tuple(mn + k for k in k_steps) for mn in mn_steps)
 
 
 @for_each("row", ROWS[::9], name_of)
 def test_what_is_read_is_what_was_written(row):
-    layout, found = tile_of(row).stage(0).layout, mma_tiles_of(row)
+    layout, tiles = tile_of(row).stage(0).layout, mma_tiles_of(row)
     k = instruction_k(element(row["dtype"]))
     offsets = layout.offsets()
-    first = found.descriptor(0x2000).encode()
-    for i, steps in enumerate(found.steps):
+    first = tiles.descriptor(0x2000).encode()
+    for i, steps in enumerate(tiles.steps):
         for j, step in enumerate(steps):
             read = tcgen05_addresses(
                 first + step, row["dtype"], row["major"].lower(), row["inst_mn"]
@@ -68,7 +68,7 @@ def test_what_is_read_is_what_was_written(row):
 # CuTe's selector of a layout atom.
 
 
-def chosen(row, uses=()):
+def choose_swizzle(row, uses=()):
     shape, direction = (row["mn"], row["k"]), int(row["major"] == "K")
     element_type = element(row["dtype"])
     picked = choose(
@@ -78,9 +78,11 @@ def chosen(row, uses=()):
 
 
 def test_choice_of_a_tile_that_nothing_uses():
-    differ = [r for r in DATA["selector"] if chosen(r) is not SWIZZLES[r["selected"]]]
+    differ = [r for r in DATA["selector"] if choose_swizzle(r) is not SWIZZLES[r["selected"]]]
     # Without a use by tensor cores, the 128-byte swizzle that wgmma also has is preferred.
-    assert {(r["dtype"], r["major"], chosen(r)) for r in differ} == {("tf32", "MN", Swizzle.B128)}
+    assert {(r["dtype"], r["major"], choose_swizzle(r)) for r in differ} == {
+        ("tf32", "MN", Swizzle.B128)
+    }
 
 
 @pytest.mark.parametrize("role", Role, ids=str)
@@ -111,7 +113,7 @@ def test_accepted():
     (case,) = DATA["acceptance_cases"]
     assert case["accepted"]
     tile = tile_of_atoms(element("e4m3"), (128, 64), 0, Swizzle.B128, TileOrder.ALONG)
-    found = operand_mma_tiles(tile, (64, 64), encoding=Tcgen05Descriptor)
-    assert found.descriptor(0).encode() == int(case["desc_hex"], 16)
+    tiles = operand_mma_tiles(tile, (64, 64), encoding=Tcgen05Descriptor)
+    assert tiles.descriptor(0).encode() == int(case["desc_hex"], 16)
     assert case["desc_layout_u128"] == "(_1,_2,_2):(_0,_4,_256)"
-    assert found.steps == ((0, 256), (4, 260))
+    assert tiles.steps == ((0, 256), (4, 260))

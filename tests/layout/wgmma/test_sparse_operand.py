@@ -44,17 +44,17 @@ def sparse_operands(draw, role=None):
     return tile_of_atoms(element_type, (mn, k), contiguous, draw(swizzles), draw(tile_orders)), role
 
 
-def reads(found, element_type, start, role):
+def reads(tiles, element_type, start, role):
     """The byte address that the instructions read for each element of a whole operand, (m/n, k)."""
-    first = found.descriptor(start).encode()
-    major, sparse = found.canonical.major.value, role is Role.B
+    first = tiles.descriptor(start).encode()
+    major, sparse = tiles.canonical.major.value, role is Role.B
     return np.block(
         [
             [
                 operand_addresses(first + step, element_type.name, major, piece, sparse)
                 for step in row
             ]
-            for piece, row in zip(found.pieces, found.steps, strict=True)
+            for piece, row in zip(tiles.pieces, tiles.steps, strict=True)
         ]
     )
 
@@ -63,9 +63,9 @@ def reads(found, element_type, start, role):
 def test_mma_tiles_read_the_tile(data, operand):
     tile, role = operand
     base = data.draw(st.integers(1, 1 << 16)) // tile.alignment * tile.alignment
-    found = mma_tiles(role.orient(tile), role, sparse=True)
-    assert not isinstance(found, Mismatch), found
-    assert np.array_equal(reads(found, tile.element, base, role), base + tile.offsets())
+    tiles = mma_tiles(role.orient(tile), role, sparse=True)
+    assert not isinstance(tiles, Mismatch), tiles
+    assert np.array_equal(reads(tiles, tile.element, base, role), base + tile.offsets())
 
 
 @given(st.data(), sparse_operands(Role.B))
@@ -75,9 +75,9 @@ def test_mma_tiles_read_a_subtile(data, operand):
     row = data.draw(st.integers(0, tile.shape[0] // 8 - 1)) * 8
     k = data.draw(st.integers(0, tile.shape[1] // step - 1)) * step
     cut = tile.slice((row, k), (8, step))
-    found = mma_tiles(role.orient(cut.layout), role, sparse=True)
+    tiles = mma_tiles(role.orient(cut.layout), role, sparse=True)
     base = 2 * tile.alignment
-    read = reads(found, tile.element, base + tile.element.bytes(cut.offset), role)
+    read = reads(tiles, tile.element, base + tile.element.bytes(cut.offset), role)
     assert np.array_equal(read, base + tile.offsets()[row : row + 8, k : k + step])
 
 
@@ -102,7 +102,7 @@ def test_every_canonical_layout_is_read_at_its_offsets(pair, m, lbo, sbo):
 # The addresses as they were measured.
 
 
-def measured(d, size, n, kb, swizzled_width):
+def measured_address(d, size, n, kb, swizzled_width):
     """The address of byte `kb` along K of column `n` of a K-major B."""
     w = swizzled_width
     if w == 16:
@@ -114,25 +114,25 @@ def measured(d, size, n, kb, swizzled_width):
 @given(st.sampled_from(KINDS), swizzles, units, units, units, st.integers(0, 7))
 def test_addresses_of_k_major(element_type, swizzle, start, lbo, sbo, phase):
     d = WgmmaDescriptor(start, lbo, sbo, phase, swizzle)
-    found = operand_addresses(d.encode(), element_type.name, "k", 16, sparse=True)
+    addresses = operand_addresses(d.encode(), element_type.name, "k", 16, sparse=True)
     size = element_type.bits // 8
-    assert found.shape == (16, 64 // size)
+    assert addresses.shape == (16, 64 // size)
     for n in range(16):
         for k in range(64 // size):
-            assert found[n, k] == measured(d, size, n, k * size, swizzle.width)
+            assert addresses[n, k] == measured_address(d, size, n, k * size, swizzle.width)
 
 
 @given(swizzles, units, units, units)
 def test_addresses_of_n_major(swizzle, start, lbo, sbo):
     bits = WgmmaDescriptor(start, lbo, sbo, 0, swizzle).encode()
     dense = operand_addresses(bits, "bf16", "mn", 64)
-    found = operand_addresses(bits, "bf16", "mn", 64, sparse=True)
-    assert found.shape == (64, 32)
-    assert np.array_equal(found[:, :16], dense)
+    sparse = operand_addresses(bits, "bf16", "mn", 64, sparse=True)
+    assert sparse.shape == (64, 32)
+    assert np.array_equal(sparse[:, :16], dense)
     # The second half is two groups of eight k further, by the stride along k.
     along = lbo if swizzle is Swizzle.NONE else sbo
     later = operand_addresses(bits + (2 * along >> 4), "bf16", "mn", 64)
-    assert np.array_equal(found[:, 16:], later)
+    assert np.array_equal(sparse[:, 16:], later)
 
 
 @given(st.sampled_from(list(ELEMENTS.values())), swizzles, units, units, units)
@@ -149,11 +149,11 @@ def test_lbo_of_dense_swizzled_k_major_has_no_effect(element_type, swizzle, star
 
 def test_the_two_columns_of_the_32b_swizzle_are_lbo_apart():
     tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B32)
-    found = mma_tiles(tile.transposed(), Role.B, sparse=True)
-    assert found.canonical == Canonical(SPARSE_B_FORMS[Major.K, Swizzle.B32], 128 * 32, 256)
-    assert found.canonical.form.text == "((8,m),(T,2,k)):((2T,SBO),(1,T,LBO))"
-    assert found.descriptor(0x400).encode() == 0xC000_0010_0100_0040
-    assert found.steps == ((0, 2 * 128 * 32 // 16),)
+    tiles = mma_tiles(tile.transposed(), Role.B, sparse=True)
+    assert tiles.canonical == Canonical(SPARSE_B_FORMS[Major.K, Swizzle.B32], 128 * 32, 256)
+    assert tiles.canonical.form.text == "((8,m),(T,2,k)):((2T,SBO),(1,T,LBO))"
+    assert tiles.descriptor(0x400).encode() == 0xC000_0010_0100_0040
+    assert tiles.steps == ((0, 2 * 128 * 32 // 16),)
 
 
 def test_adjacent_columns_are_32_bytes_apart():
@@ -166,10 +166,10 @@ def test_adjacent_columns_are_32_bytes_apart():
 @pytest.mark.parametrize("swizzle", [Swizzle.B64, Swizzle.B128], ids=str)
 def test_wider_swizzles_hold_64_bytes_in_a_row(swizzle):
     tile = tile_of_atoms(S8, (64, 256), 1, swizzle)
-    found = mma_tiles(tile.transposed(), Role.B, sparse=True)
-    assert found.canonical.lbo is None
-    assert found.canonical.form == FORMS[Major.K, swizzle]
-    assert found.descriptor(0).lbo == 16
+    tiles = mma_tiles(tile.transposed(), Role.B, sparse=True)
+    assert tiles.canonical.lbo is None
+    assert tiles.canonical.form == FORMS[Major.K, swizzle]
+    assert tiles.descriptor(0).lbo == 16
 
 
 def test_a_dense_operand_has_no_such_lbo():
@@ -193,19 +193,19 @@ def test_only_one_form_differs():
 def test_a_sparse_mma_tile_that_cuts_an_atom():
     # Runs of 32 bytes in the atoms of the 64B swizzle: 64 bytes along K are not contiguous.
     half = parse_layout("Swizzle<2,4,3> o ((8,8),(16,2)):((32,256),(1,2048))", BF16)
-    found = operand_mma_tiles(half, (64,), WgmmaDescriptor, 64, SPARSE_B_FORMS)
-    assert isinstance(found, Mismatch)
-    assert found.reason.startswith(
+    mismatch = operand_mma_tiles(half, (64,), WgmmaDescriptor, 64, SPARSE_B_FORMS)
+    assert isinstance(mismatch, Mismatch)
+    assert mismatch.reason.startswith(
         "the MMA tile of 64x32 at (0, 0): along k, the repeats of the pattern have no single stride"
     )
 
 
 def test_strides_along_k_that_no_descriptor_has():
     layout = parse_layout("Swizzle<1,4,3> o ((8,8),(16,3)):((16,128),(1,131080))", BF16)
-    found = match(layout, SPARSE_B_FORMS)
-    assert isinstance(found, Mismatch) and "LBO would be 262160 bytes" in found.reason
-    found = match(parse_layout("((8,8),(16,2,2)):((16,128),(1,32,80))", BF16), SPARSE_B_FORMS)
-    assert isinstance(found, Mismatch)
+    mismatch = match(layout, SPARSE_B_FORMS)
+    assert isinstance(mismatch, Mismatch) and "LBO would be 262160 bytes" in mismatch.reason
+    mismatch = match(parse_layout("((8,8),(16,2,2)):((16,128),(1,32,80))", BF16), SPARSE_B_FORMS)
+    assert isinstance(mismatch, Mismatch)
 
 
 @pytest.mark.parametrize(

@@ -45,21 +45,21 @@ def matrices(draw):
 
 def by_the_rule(name, words, k):
     """The nibble of each row and group, thread by thread, as measured."""
-    found = {}
+    nibbles = {}
     for instruction in range(k // SPARSE_K[name]):
         for t in range(128):
             row = 16 * (t // 32) + t % 32 // 4
             if element(name).bits == 8:
                 word, c = words[instruction, t], t % 4
                 for i in range(8):
-                    at = row + 8 * (c % 2), 16 * instruction + 8 * (c // 2) + i
-                    found[at] = int(word) >> 4 * i & 15
+                    index = row + 8 * (c % 2), 16 * instruction + 8 * (c // 2) + i
+                    nibbles[index] = int(word) >> 4 * i & 15
             elif t % 4 // 2 == instruction % 2:
                 word, q = words[instruction // 2, t], t % 2
                 for i in range(8):
-                    at = row + 8 * (i // 4), 8 * instruction + 4 * q + i % 4
-                    found[at] = int(word) >> 4 * i & 15
-    return found
+                    index = row + 8 * (i // 4), 8 * instruction + 4 * q + i % 4
+                    nibbles[index] = int(word) >> 4 * i & 15
+    return nibbles
 
 
 @given(matrices())
@@ -82,9 +82,9 @@ def test_pruning_keeps_the_largest(matrix):
         np.sort(np.abs(m.astype(np.float64)).reshape(-1, group(name)), axis=1)
         for m in (dense, pruned)
     )
-    kept = group(name) // 2
-    assert (after[:, kept:] == before[:, kept:]).all()
-    assert (after[:, :kept] == 0).all()
+    half = group(name) // 2
+    assert (after[:, half:] == before[:, half:]).all()
+    assert (after[:, :half] == 0).all()
 
 
 @given(matrices())
@@ -103,15 +103,15 @@ def test_each_thread_gives_the_metadata_of_its_rows(matrix):
     for block in range(len(dense) // 64):
         nibbles = by_the_rule(name, words[block], dense.shape[1])
         assert len(nibbles) == 64 * dense.shape[1] // size
-        for (row, at), nibble in nibbles.items():
+        for (row, index), nibble in nibbles.items():
             first, second = nibble & 3, nibble >> 2
             assert first < second
-            kept = [first, second] if size == 4 else [{0b0100: 0, 0b1110: 1}[nibble]]
-            whole = pruned[64 * block + row, at * size : (at + 1) * size]
-            rest = np.delete(whole, kept)
-            assert (rest == 0).all()
-            have = values[64 * block + row, at * size // 2 : (at + 1) * size // 2]
-            assert (whole[kept] == have).all()
+            positions = [first, second] if size == 4 else [{0b0100: 0, 0b1110: 1}[nibble]]
+            whole = pruned[64 * block + row, index * size : (index + 1) * size]
+            zeros = np.delete(whole, positions)
+            assert (zeros == 0).all()
+            have = values[64 * block + row, index * size // 2 : (index + 1) * size // 2]
+            assert (whole[positions] == have).all()
 
 
 @given(st.data(), element_types, st.integers(1, 2), st.integers(1, 5))
@@ -232,8 +232,8 @@ def test_undefined_metadata(name, legal, nibble):
     nibbles[10, 3] = nibble
     values = dense(64, SPARSE_K[name] // 2)
     if nibble in legal:
-        found = decompress(values, pack(nibbles, name), name)
-        assert np.count_nonzero(found) == values.size
+        decompressed = decompress(values, pack(nibbles, name), name)
+        assert np.count_nonzero(decompressed) == values.size
         return
     size = group(name)
     message = (

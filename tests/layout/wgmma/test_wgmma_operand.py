@@ -39,14 +39,14 @@ BF16 = element("bf16")
 TF32 = element("tf32")
 
 
-def reads(found, element_type, start, base_offset=0):
+def reads(tiles, element_type, start, base_offset=0):
     """The byte address that the instructions read for each element of a whole operand, (m/n, k)."""
-    first = found.descriptor(start, base_offset).encode()
-    major = found.canonical.major.value
+    first = tiles.descriptor(start, base_offset).encode()
+    major = tiles.canonical.major.value
     return np.block(
         [
             [operand_addresses(first + step, element_type.name, major, piece) for step in row]
-            for piece, row in zip(found.pieces, found.steps, strict=True)
+            for piece, row in zip(tiles.pieces, tiles.steps, strict=True)
         ]
     )
 
@@ -62,9 +62,9 @@ def pattern_aligned(tile):
 @given(st.data(), operands())
 def test_mma_tiles_read_the_tile(data, operand):
     base = data.draw(pattern_aligned(operand.tile))
-    found = mma_tiles(operand.oriented_tile, operand.role)
-    assert found and found.canonical.major is operand.major
-    read = reads(found, operand.tile.element, base)
+    tiles = mma_tiles(operand.oriented_tile, operand.role)
+    assert tiles and tiles.canonical.major is operand.major
+    read = reads(tiles, operand.tile.element, base)
     assert np.array_equal(read, base + operand.tile.offsets())
 
 
@@ -73,8 +73,8 @@ def test_mma_tiles_read_a_pattern_that_starts_at_any_line(data, operand):
     tile = operand.tile
     line = 16 if tile.swizzle is Swizzle.NONE else 128
     base = data.draw(st.integers(8, 1000)) * line
-    found = mma_tiles(operand.oriented_tile, operand.role)
-    read = reads(found, tile.element, base, base_offset(base, tile.swizzle))
+    tiles = mma_tiles(operand.oriented_tile, operand.role)
+    read = reads(tiles, tile.element, base, base_offset(base, tile.swizzle))
     stored = tile.swizzle.apply(tile.linear() * tile.element.bits // 8)
     assert np.array_equal(read, base + stored)
 
@@ -106,8 +106,8 @@ def test_mma_tiles_read_a_subtile(data, subtile):
     tile, role = operand.tile, operand.role
     base = data.draw(pattern_aligned(tile))
     cut = tile.slice((row, k), (rows, ks))
-    found = mma_tiles(role.orient(cut.layout), role)
-    read = reads(found, tile.element, base + tile.element.bytes(cut.offset))
+    tiles = mma_tiles(role.orient(cut.layout), role)
+    read = reads(tiles, tile.element, base + tile.element.bytes(cut.offset))
     assert np.array_equal(read, base + tile.offsets()[row : row + rows, k : k + ks])
 
 
@@ -117,11 +117,11 @@ def test_one_run_time_mma_tile_reads_each(data, operand):
     rows, ks = 64 if operand.role is Role.A else 8, instruction_k(element_type)
     base = data.draw(pattern_aligned(tile))
     cut = tile.slice((Multiple(rows), Multiple(ks)), (rows, ks))
-    found = operand_mma_tiles(cut.layout, (rows,), WgmmaDescriptor)
+    tiles = operand_mma_tiles(cut.layout, (rows,), WgmmaDescriptor)
     for row in range(0, tile.shape[0], rows):
         for k in range(0, tile.shape[1], ks):
             offset = cut.offset + sum(t.at((row, k)[t.dim]) for t in cut.terms)
-            read = reads(found, element_type, base + element_type.bytes(offset))
+            read = reads(tiles, element_type, base + element_type.bytes(offset))
             assert np.array_equal(read, base + tile.offsets()[row : row + rows, k : k + ks])
 
 
@@ -135,8 +135,8 @@ def test_mma_tiles_read_each_stage(element_type, contiguous, swizzle):
     )
     for index in range(3):
         stage = tile.stage(index)
-        found = mma_tiles(stage.layout, Role.A)
-        read = reads(found, element_type, 0x400 + element_type.bytes(stage.offset))
+        tiles = mma_tiles(stage.layout, Role.A)
+        read = reads(tiles, element_type, 0x400 + element_type.bytes(stage.offset))
         assert np.array_equal(read, 0x400 + tile.offsets()[index])
 
 
@@ -167,23 +167,23 @@ def test_every_accepted_layout_is_read_at_its_offsets(data, operand):
     i = data.draw(st.integers(0, len(dim) - 1))
     dim[i] = Mode(dim[i].extent, data.draw(st.integers(0, 100)) * tile.element.unit)
     changed = replace(tile, modes=tuple(map(tuple, modes)))
-    found = mma_tiles(role.orient(changed), role)
-    if not isinstance(found, Mismatch):
-        assert np.array_equal(reads(found, tile.element, 0x400), 0x400 + changed.offsets())
+    tiles = mma_tiles(role.orient(changed), role)
+    if not isinstance(tiles, Mismatch):
+        assert np.array_equal(reads(tiles, tile.element, 0x400), 0x400 + changed.offsets())
 
 
 def test_an_instruction_that_needs_no_lbo_takes_the_others():
     operand = tile_of_atoms(BF16, (320, 32), 0, Swizzle.B128)
-    found = operand_mma_tiles(operand, (256, 64), WgmmaDescriptor)
+    tiles = operand_mma_tiles(operand, (256, 64), WgmmaDescriptor)
     # From 64 columns to the next: 32 rows of k of 128 bytes.
-    assert (found.canonical.lbo, found.canonical.sbo) == (4096, 1024)
-    assert found.steps == ((0, 128), (1024, 1152))
+    assert (tiles.canonical.lbo, tiles.canonical.sbo) == (4096, 1024)
+    assert tiles.steps == ((0, 128), (1024, 1152))
 
 
 def test_an_instruction_that_needs_no_sbo_takes_the_others():
     operand = tile_of_atoms(BF16, (264, 32), 1, Swizzle.B64)
-    found = operand_mma_tiles(operand, (256, 8), WgmmaDescriptor)
-    assert (found.canonical.lbo, found.canonical.sbo) == (None, 512)
+    tiles = operand_mma_tiles(operand, (256, 8), WgmmaDescriptor)
+    assert (tiles.canonical.lbo, tiles.canonical.sbo) == (None, 512)
 
 
 # One instruction's reads, by hand.
@@ -223,18 +223,18 @@ def test_reads_have_the_instructions_shape(element_type):
 
 def test_a_k_major_operand_steps_within_its_lines():
     tile = tile_of_atoms(element("f16"), (128, 64), 1, Swizzle.B128)
-    found = mma_tiles(tile, Role.A)
-    assert found.descriptor(0).encode() == 0x4000_0040_0001_0000
-    assert found.pieces == (64, 64)
-    assert found.steps == ((0, 2, 4, 6), (512, 514, 516, 518))
+    tiles = mma_tiles(tile, Role.A)
+    assert tiles.descriptor(0).encode() == 0x4000_0040_0001_0000
+    assert tiles.pieces == (64, 64)
+    assert tiles.steps == ((0, 2, 4, 6), (512, 514, 516, 518))
 
 
 def test_an_mn_major_operand_steps_over_lines():
     tile = tile_of_atoms(element("f16"), (64, 128), 1, Swizzle.B128)
-    found = mma_tiles(tile, Role.B)
-    assert found.descriptor(0).encode() == 0x4000_0040_0200_0000
-    assert found.pieces == (128,)
-    assert found.steps == ((0, 128, 256, 384),)
+    tiles = mma_tiles(tile, Role.B)
+    assert tiles.descriptor(0).encode() == 0x4000_0040_0200_0000
+    assert tiles.pieces == (128,)
+    assert tiles.steps == ((0, 128, 256, 384),)
 
 
 def test_strides_are_of_the_tile_not_of_the_mma_tile():
@@ -246,9 +246,9 @@ def test_strides_are_of_the_tile_not_of_the_mma_tile():
 
 def test_the_narrowest_mma_tile_has_the_strides_of_the_others():
     tile = tile_of_atoms(BF16, (264, 16), 1, Swizzle.NONE).transposed()
-    found = mma_tiles(tile, Role.B)
-    assert found.pieces == (256, 8)
-    assert found.canonical == Canonical(FORMS[Major.K, Swizzle.NONE], 33 * 128, 128)
+    tiles = mma_tiles(tile, Role.B)
+    assert tiles.pieces == (256, 8)
+    assert tiles.canonical == Canonical(FORMS[Major.K, Swizzle.NONE], 33 * 128, 128)
 
 
 def test_roles():
@@ -272,8 +272,10 @@ def test_roles():
 )
 def test_extents_that_no_instruction_has(element_type, shape, role, reason):
     contiguous = 1 if role is Role.A else 0
-    found = mma_tiles(tile_of_atoms(element(element_type), shape, contiguous, Swizzle.NONE), role)
-    assert isinstance(found, Mismatch) and re.search(reason, found.reason)
+    mismatch = mma_tiles(
+        tile_of_atoms(element(element_type), shape, contiguous, Swizzle.NONE), role
+    )
+    assert isinstance(mismatch, Mismatch) and re.search(reason, mismatch.reason)
 
 
 @pytest.mark.parametrize("element_type", ["tf32", "e4m3", "e5m2", "s8", "u8", "b1"])
@@ -283,33 +285,33 @@ def test_extents_that_no_instruction_has(element_type, shape, role, reason):
 def test_only_16_bit_types_are_read_mn_major(element_type, role, contiguous, major):
     tile = tile_of_atoms(element(element_type), (256, 256), contiguous, Swizzle.NONE)
     reason = f"the tile is {major}, but wgmma reads {element_type} K-major only .* 16-bit types"
-    found = mma_tiles(tile, role)
-    assert isinstance(found, Mismatch) and re.search(reason, found.reason)
+    mismatch = mma_tiles(tile, role)
+    assert isinstance(mismatch, Mismatch) and re.search(reason, mismatch.reason)
 
 
 def test_modes_of_one_element_do_not_hide_the_major():
     tile = parse_layout("Swizzle<3,4,3> o ((1,32,2),8):((0,1,256),32)", TF32)
-    found = mma_tiles(tile, Role.A)
-    assert isinstance(found, Mismatch) and "the tile is M-major" in found.reason
+    mismatch = mma_tiles(tile, Role.A)
+    assert isinstance(mismatch, Mismatch) and "the tile is M-major" in mismatch.reason
 
 
 def test_a_staged_tile_is_no_operand():
-    found = mma_tiles(tile_of_atoms(BF16, (4, 64, 64), 1, Swizzle.B128), Role.A)
-    assert isinstance(found, Mismatch) and "rank 3" in found.reason
+    mismatch = mma_tiles(tile_of_atoms(BF16, (4, 64, 64), 1, Swizzle.B128), Role.A)
+    assert isinstance(mismatch, Mismatch) and "rank 3" in mismatch.reason
 
 
 def test_an_mma_tile_that_is_not_canonical_is_named():
     tile = parse_layout("Swizzle<3,4,3> o (128,64):(72,1)", BF16)
-    found = mma_tiles(tile, Role.A)
-    assert isinstance(found, Mismatch) and found.reason.startswith(
+    mismatch = mma_tiles(tile, Role.A)
+    assert isinstance(mismatch, Mismatch) and mismatch.reason.startswith(
         "the MMA tile of 64x16 at (0, 0): along m/n, the stride of factor 8 is 72"
     )
 
 
 def test_an_mma_tile_that_cuts_an_atom_is_named():
     operand = tile_of_atoms(BF16, (96, 16), 0, Swizzle.B128)
-    found = operand_mma_tiles(operand, (32, 64), WgmmaDescriptor)
-    assert isinstance(found, Mismatch) and found.reason.startswith(
+    mismatch = operand_mma_tiles(operand, (32, 64), WgmmaDescriptor)
+    assert isinstance(mismatch, Mismatch) and mismatch.reason.startswith(
         "the MMA tile of 64x16 at (32, 0): it cuts an atom: along m/n, it begins 32 "
         "elements into one of 64 and is 64 long, but the next is 1024 elements apart and no "
         "descriptor reads across; begin at a multiple of 64"
