@@ -145,17 +145,17 @@ class Machine:
         self.unsettled.clear()
 
 
-def allocated(rows, steps):
+def allocate(rows, steps):
     """Return the offset of each tile, and the bytes that the kernel needs."""
     with new_context():
         parsed = parse_module(Writer(rows).write(steps))
         pm = passmanager.PassManager("builtin.module")
         mlir_smem.parse_pipeline("smem-assign-layouts,smem-allocate", pm).run(parsed.operation)
         text = str(parsed)
-    found = {
+    offsets = {
         int(t): int(offset) for offset, t in re.findall(r"offset = (\d+) : i64, tile = (\d+)", text)
     }
-    return [found[t] for t in range(len(rows))], int(re.search(r"shared_bytes = (\d+)", text)[1])
+    return [offsets[t] for t in range(len(rows))], int(re.search(r"shared_bytes = (\d+)", text)[1])
 
 
 @st.composite
@@ -186,7 +186,7 @@ def programs(draw):
 @given(programs())
 def test_no_bytes_are_shared_by_tiles_that_are_live_together(program):
     rows, steps = program
-    offsets, size = allocated(rows, steps)
+    offsets, size = allocate(rows, steps)
     Machine(rows, offsets).run(steps)
     assert size == max(o + r * ROW_BYTES for o, r in zip(offsets, rows, strict=True))
     assert all(offset % 1024 == 0 for offset in offsets)
@@ -238,14 +238,14 @@ TAKEN = {
 
 @pytest.mark.parametrize("steps", FREE.values(), ids=FREE)
 def test_bytes_are_free_after(steps):
-    offsets, size = allocated([64, 64], steps)
+    offsets, size = allocate([64, 64], steps)
     Machine([64, 64], offsets).run(steps)
     assert (offsets, size) == ([0, 0], 64 * ROW_BYTES)
 
 
 @pytest.mark.parametrize("steps", TAKEN.values(), ids=TAKEN)
 def test_bytes_are_taken_with(steps):
-    assert allocated([64, 64], steps)[1] == 2 * 64 * ROW_BYTES
+    assert allocate([64, 64], steps)[1] == 2 * 64 * ROW_BYTES
 
 
 @pytest.mark.parametrize("steps", TAKEN.values(), ids=TAKEN)
@@ -256,22 +256,22 @@ def test_the_model_finds_tiles_that_must_not_share_bytes(steps):
 
 def test_a_wait_does_not_complete_a_copy_that_is_in_no_group():
     steps = [("copy_async", A), ("copy_wait", 0), BARRIER, ("copy", B)]
-    assert allocated([64, 64], steps)[1] == 2 * 64 * ROW_BYTES
+    assert allocate([64, 64], steps)[1] == 2 * 64 * ROW_BYTES
 
 
 def test_tiles_that_are_used_one_after_the_other_take_the_space_of_the_largest():
     steps = [s for t in range(4) for s in (("copy", t), BARRIER)]
-    assert allocated([64, 192, 128, 64], steps)[1] == 192 * ROW_BYTES
+    assert allocate([64, 192, 128, 64], steps)[1] == 192 * ROW_BYTES
 
 
 def test_an_unused_tile_has_an_offset():
-    assert allocated([64, 64], [("copy", A)])[0][1] % 1024 == 0
+    assert allocate([64, 64], [("copy", A)])[0][1] % 1024 == 0
 
 
 # Barriers and loops as text.
 
 
-def needed(body):
+def shared_bytes(body):
     """Return the bytes that a kernel with the tiles %a and %b needs."""
     text = f"""gpu.module @kernels {{
       gpu.func @f(%g: {matrix(64, 64)}, %n: index)
@@ -307,7 +307,7 @@ ONE, TWO = 64 * ROW_BYTES, 2 * 64 * ROW_BYTES
     ["gpu.barrier", "nvvm.barrier", "gpu.barrier memfence [#gpu.address_space<workgroup>]"],
 )
 def test_bytes_are_free_after_a_barrier_of_the_cta(barrier):
-    assert needed(f"{copy('%a')} {barrier} {copy('%b')}") == ONE
+    assert shared_bytes(f"{copy('%a')} {barrier} {copy('%b')}") == ONE
 
 
 @pytest.mark.parametrize(
@@ -319,23 +319,23 @@ def test_bytes_are_free_after_a_barrier_of_the_cta(barrier):
     ],
 )
 def test_a_barrier_of_some_threads_frees_no_bytes(barrier):
-    assert needed(f"{copy('%a')} {barrier} {copy('%b')}") == TWO
+    assert shared_bytes(f"{copy('%a')} {barrier} {copy('%b')}") == TWO
 
 
 def test_a_barrier_that_may_not_be_reached_frees_no_bytes():
-    assert needed(f"{copy('%a')} {loop('gpu.barrier')} {copy('%b')}") == TWO
+    assert shared_bytes(f"{copy('%a')} {loop('gpu.barrier')} {copy('%b')}") == TWO
 
 
 def test_tiles_of_a_loop_are_live_in_the_whole_loop():
-    assert needed(loop(f"{copy('%a')} gpu.barrier {copy('%b')} gpu.barrier")) == TWO
+    assert shared_bytes(loop(f"{copy('%a')} gpu.barrier {copy('%b')} gpu.barrier")) == TWO
 
 
 def test_tiles_of_two_loops_share_bytes_with_a_barrier_between():
-    assert needed(f"{loop(copy('%a'))} gpu.barrier {loop(copy('%b'))}") == ONE
+    assert shared_bytes(f"{loop(copy('%a'))} gpu.barrier {loop(copy('%b'))}") == ONE
 
 
 def test_tiles_of_two_loops_share_no_bytes_without_a_barrier():
-    assert needed(f"{loop(copy('%a'))} {loop(copy('%b'))}") == TWO
+    assert shared_bytes(f"{loop(copy('%a'))} {loop(copy('%b'))}") == TWO
 
 
 def test_a_use_of_a_subtile_is_a_use_of_the_tile():
@@ -346,18 +346,18 @@ def test_a_use_of_a_subtile_is_a_use_of_the_tile():
       %h = memref.subview %g[0, 0] [32, 64] [1, 1] : {matrix(64, 64)} to {half}
     """
     use = f'"smem.copy"(%h, %p) : ({half}, {tile(32, 64)}) -> ()'
-    assert needed(f"{subtile} {use} {copy('%b')}") == TWO
-    assert needed(f"{subtile} {use} gpu.barrier {copy('%b')}") == ONE
+    assert shared_bytes(f"{subtile} {use} {copy('%b')}") == TWO
+    assert shared_bytes(f"{subtile} {use} gpu.barrier {copy('%b')}") == ONE
 
 
 def test_tiles_of_a_function_of_several_basic_blocks_share_no_bytes():
     body = f"{copy('%a')} gpu.barrier cf.br ^next ^next: {copy('%b')}"
-    assert needed(body) == TWO
+    assert shared_bytes(body) == TWO
 
 
 def test_a_copy_from_a_tile_is_a_use_of_the_tile():
     # %a is read after %b was written for the first time.
     read = f'"smem.copy"(%a, %b) : ({type_of(64)}, {type_of(64)}) -> ()'
-    assert needed(f"{copy('%a')} gpu.barrier {copy('%b')}") == ONE
-    assert needed(f"{copy('%a')} gpu.barrier {copy('%b')} gpu.barrier {read}") == TWO
-    assert needed(f"{copy('%a')} gpu.barrier {read}") == TWO
+    assert shared_bytes(f"{copy('%a')} gpu.barrier {copy('%b')}") == ONE
+    assert shared_bytes(f"{copy('%a')} gpu.barrier {copy('%b')} gpu.barrier {read}") == TWO
+    assert shared_bytes(f"{copy('%a')} gpu.barrier {read}") == TWO

@@ -151,8 +151,8 @@ def first(run, begin, *wanted):
     return next((i for i in range(begin + 1, len(run)) if run[i][0] in wanted), len(run))
 
 
-def waited(run, begin, wait, group):
-    """Return the wait that completes the group which ends at `begin`; the end if there is none."""
+def completing_wait(run, begin, wait, group):
+    """Return the wait that completes the group ending at `begin`; the end if there is none."""
     for i in range(begin + 1, len(run)):
         later = sum(step[0] == group for step in run[begin + 1 : i])
         if run[i][0] == wait and later >= run[i][1]:
@@ -160,10 +160,10 @@ def waited(run, begin, wait, group):
     return len(run)
 
 
-def ordered(run, i, *by):
-    """Return the step after which a copy is complete, and each of the steps `by` has followed."""
+def completion(run, i, *by):
+    """Return the step that completes a copy and is not before any of the steps `by` after it."""
     if run[i][0] == "copy_async":
-        i = waited(run, first(run, i, "commit"), "copy_wait", "commit")
+        i = completing_wait(run, first(run, i, "commit"), "copy_wait", "commit")
     return max((first(run, i, name) for name in by), default=i)
 
 
@@ -171,12 +171,14 @@ def is_wrong(run):
     """Whether some step of a run begins before it may."""
     for i, (name, *arguments) in enumerate(run):
         if name in ("copy", "copy_async"):
-            early = accessing({"mma"}, arguments[0], run[i : ordered(run, i, "fence", "barrier")])
-            early += accessing({"load"}, arguments[0], run[i : ordered(run, i, "barrier")])
-            early += accessing(WRITES, arguments[0], run[i + 1 : ordered(run, i)])
+            early = steps_on({"mma"}, arguments[0], run[i : completion(run, i, "fence", "barrier")])
+            early += steps_on({"load"}, arguments[0], run[i : completion(run, i, "barrier")])
+            early += steps_on(WRITES, arguments[0], run[i + 1 : completion(run, i)])
         elif name in ("mma", "load"):
-            over = first(run, waited(run, i, "wait", "mma") if name == "mma" else i, "barrier")
-            early = accessing(WRITES, arguments[0], run[i:over])
+            over = first(
+                run, completing_wait(run, i, "wait", "mma") if name == "mma" else i, "barrier"
+            )
+            early = steps_on(WRITES, arguments[0], run[i:over])
         else:
             continue
         if early:
@@ -190,14 +192,14 @@ def may_be_wrong(run):
         op != arguments[1]
         for i, (name, *arguments) in enumerate(run)
         if name in WRITES
-        for _, _, op in accessing(WRITES, arguments[0], run[i + 1 : ordered(run, i, "barrier")])
+        for _, _, op in steps_on(WRITES, arguments[0], run[i + 1 : completion(run, i, "barrier")])
     )
 
 
 WRITES = {"copy", "copy_async"}
 
 
-def accessing(names, stage, steps):
+def steps_on(names, stage, steps):
     """Return the steps with these names that access a stage."""
     return [step for step in steps if step[0] in names and step[1] == stage]
 

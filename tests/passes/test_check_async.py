@@ -29,7 +29,7 @@ def messages_of(text):
     return remarks
 
 
-def changed(*changes, text=EXAMPLE):
+def replace_all(*changes, text=EXAMPLE):
     """Return the text with each (old, new) replaced; `old` must be in it."""
     for old, new in changes:
         assert old in text
@@ -91,12 +91,12 @@ WRONG = {
 
 @pytest.mark.parametrize("changes", RIGHT.values(), ids=RIGHT)
 def test_the_example_is_proven(changes):
-    assert messages_of(changed(*changes)) == []
+    assert messages_of(replace_all(*changes)) == []
 
 
 @pytest.mark.parametrize("changes, expected", WRONG.values(), ids=WRONG)
 def test_the_example_is_wrong_with(changes, expected):
-    (message,) = messages_of(changed(*changes))
+    (message,) = messages_of(replace_all(*changes))
     assert expected in message
     assert "cannot prove" not in message
 
@@ -117,7 +117,7 @@ def test_sizes_that_a_kernel_is_never_called_with_are_not_tried():
     } else {
       gpu.barrier
     }"""
-    body = changed(("gpu.barrier", sometimes), text=PRODUCT)
+    body = replace_all(("gpu.barrier", sometimes), text=PRODUCT)
     arguments = f"{ARGUMENTS}, %X: memref<64x?xbf16>"
     (message,) = set(messages_of(module(kernel(body, arguments=arguments))))
     assert "put gpu.barrier between them" in message
@@ -153,7 +153,7 @@ def test_stages_that_change_rarely(period):
     }}"""
     arguments = f"%A: {matrix(64, 64)}, %n: index"
     assert messages_of(module(kernel(body, arguments=arguments))) == []
-    unordered = changed(("{pending = 0", "{pending = 1"), text=body)
+    unordered = replace_all(("{pending = 0", "{pending = 1"), text=body)
     (message,) = messages_of(module(kernel(unordered, arguments=arguments)))
     assert "in iteration 1 (from 0)" in message
 
@@ -174,10 +174,12 @@ def test_many_paths_are_joined():
     )
     constants = "%one = arith.constant 1 : index\n%zero = arith.constant 0 : index"
     wait = '"smem.copy_wait"() {pending = 0 : i32} : () -> ()'
-    body = changed((FENCE, f"{wait}\ngpu.barrier\n{constants}{branches}\n{FENCE}"), text=PRODUCT)
+    body = replace_all(
+        (FENCE, f"{wait}\ngpu.barrier\n{constants}{branches}\n{FENCE}"), text=PRODUCT
+    )
     arguments = ARGUMENTS + "".join(f", %c{i}: i1" for i in range(6))
     assert messages_of(module(kernel(body, arguments=arguments))) == []
-    unwaited = changed((wait, ""), text=body)
+    unwaited = replace_all((wait, ""), text=body)
     (message,) = messages_of(module(kernel(unwaited, arguments=arguments)))
     assert "put smem.copy_wait with pending = 0" in message
 
@@ -193,7 +195,7 @@ def test_a_loop_step_of_zero_is_not_tried():
       gpu.barrier
       %d = "smem.mma"(%a, %a) : ({TILE}, {TILE}) -> {FLYING}
     }}"""
-    body = changed((FENCE, f"{FENCE}\ngpu.barrier{loop}"), text=PRODUCT)
+    body = replace_all((FENCE, f"{FENCE}\ngpu.barrier{loop}"), text=PRODUCT)
     (message,) = messages_of(module(kernel(body, arguments=f"{ARGUMENTS}, %n: index")))
     assert message.startswith("cannot prove")
 
@@ -205,7 +207,7 @@ STORE = '"smem.store"(%f, %t) : (!x, !t) -> ()'
 
 @pytest.mark.parametrize(
     "text",
-    [LOADED, MULTIPLIED, Chain("f32", "bf16").text, changed((FENCE, ""), text=LOADED)],
+    [LOADED, MULTIPLIED, Chain("f32", "bf16").text, replace_all((FENCE, ""), text=LOADED)],
     ids=["loaded", "multiplied", "chain", "loaded without a fence"],
 )
 def test_fragments_are_proven(text):
@@ -232,13 +234,13 @@ def test_fragments_are_proven(text):
     ],
 )
 def test_fragments_are_wrong_with(text, changes, expected):
-    (message,) = messages_of(changed(*changes, text=text))
+    (message,) = messages_of(replace_all(*changes, text=text))
     assert expected in message
     assert "cannot prove" not in message
 
 
 def test_a_barrier_in_a_region_counts():
-    barrier = changed(
+    barrier = replace_all(
         ("gpu.barrier", ""),
         (
             '"smem.load"(%t) : (!t) -> !x',

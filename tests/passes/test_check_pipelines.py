@@ -104,12 +104,12 @@ def test_too_few_stages_deadlock():
 def check_agreement(text):
     """Check that a proven kernel runs and a wrong one fails; return the result of the checker."""
     result = run_checker(text)
-    found = emulate_text(text, CONFIG, EXTENTS)
+    failure = emulate_text(text, CONFIG, EXTENTS)
     if result.evaluation == "proven":
         # The checker proves the order of accesses, not the computed numbers.
-        assert found in ("", "wrong result"), found
+        assert failure in ("", "wrong result"), failure
     if result.evaluation == "wrong":
-        assert found, result.messages
+        assert failure, result.messages
     return result
 
 

@@ -66,11 +66,11 @@ def test_no_more_is_inserted_in_loops_than_was_taken_out(file):
             inserted = sync_counts(function)
             loops = {loop for loop, _ in (*written, *inserted)} - {""}
             for loop in loops:
-                own, theirs = (
-                    sum(count for (at, _), count in each.items() if at == loop)
-                    for each in (inserted, written)
+                inserted_count, written_count = (
+                    sum(count for (parent, _), count in counts.items() if parent == loop)
+                    for counts in (inserted, written)
                 )
-                assert own <= theirs, f"{function}"
+                assert inserted_count <= written_count, f"{function}"
 
 
 def test_the_same_is_inserted_each_time():
@@ -93,6 +93,6 @@ def test_ops_have_the_location_of_what_needs_them():
         insert(function)
         following = {}
         for op in sync_of(function):
-            ops = [each.operation for each in op.operation.block.operations]
+            ops = [sibling.operation for sibling in op.operation.block.operations]
             following[op.operation] = ops[ops.index(op.operation) + 1]
         assert all(op.location == following[op].location for op in following)

@@ -39,8 +39,8 @@ def test_facts_of_a_comparison(predicate, holds):
     comparison = SYMBOLS.symbol(("arith.cmpi", more, operands), operands)
     facts = facts_of(comparison.polynomial, holds, lambda _: True)
     for x, y in product(range(4), repeat=2):
-        follows = all(value(each, x, y) >= 0 for each in facts.natural)
-        follows &= all(value(each, x, y) != 0 for each in facts.nonzero)
+        follows = all(value(fact, x, y) >= 0 for fact in facts.natural)
+        follows &= all(value(fact, x, y) != 0 for fact in facts.nonzero)
         assert follows == (PREDICATES[predicate](x, y) == holds), (x, y)
 
 
@@ -142,9 +142,11 @@ def test_numbers_follow_from_others_with_the_same_products():
 )
 def test_extents_in_rounds_of_warpgroups(rounds, size, count, ahead, apart):
     """In another round each, at 64 * warpgroup + rounds * round."""
-    own = X.polynomial * number(64)
-    one = AxisSlice(Y.polynomial * number(rounds) + own, size, 1 << 20)
-    other = AxisSlice(Z.polynomial * number(rounds) + own + number(ahead), size, 1 << 20)
+    warpgroup_start = X.polynomial * number(64)
+    one = AxisSlice(Y.polynomial * number(rounds) + warpgroup_start, size, 1 << 20)
+    other = AxisSlice(
+        Z.polynomial * number(rounds) + warpgroup_start + number(ahead), size, 1 << 20
+    )
     assert _is_interleaved(one, other, X, count) == apart
     assert not _is_interleaved(one, one._replace(start=X.polynomial * X.polynomial), X, count)
 
@@ -155,11 +157,13 @@ def test_what_has_no_name_has_no_words():
     assert PolynomialPrinter(None, SYMBOLS).text(quotient.polynomial) is None
 
 
-@pytest.mark.parametrize("taken, held, fits", [(2, 0, True), (2, 1, False), (1, 0, False)])
-def test_the_next_turn_begins_when_the_one_before_is_over(taken, held, fits):
+@pytest.mark.parametrize(
+    "acquired, outstanding, fits", [(2, 0, True), (2, 1, False), (1, 0, False)]
+)
+def test_the_next_turn_begins_when_the_one_before_is_over(acquired, outstanding, fits):
     """One of two warpgroups takes two indices of a pipeline in a turn, behind two of another one."""
     first, second = "first", "second"
-    turns = {first: RoundRobinState(2, 0, 0), second: RoundRobinState(2, taken, held)}
-    ahead = {second: taken - 4}
+    turns = {first: RoundRobinState(2, 0, 0), second: RoundRobinState(2, acquired, outstanding)}
+    ahead = {second: acquired - 4}
     partition = SimpleNamespace(warpgroups=2)
     assert _is_in_same_round(Event(partition, None, True, first, ahead, turns), second) == fits

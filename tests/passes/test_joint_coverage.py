@@ -19,7 +19,7 @@ def interval(start, size):
 
 
 @pytest.mark.parametrize(
-    "of, others, covered",
+    "read, others, covered",
     [
         ((0, 64), [(32, 32), (0, 32)], True),
         ((0, 64), [(0, 40), (32, 32)], True),
@@ -34,8 +34,8 @@ def interval(start, size):
         ((None, 16), [(0, 32), (32, 16)], False),
     ],
 )
-def test_intervals(of, others, covered):
-    assert interval(*of).is_covered([interval(*each) for each in others]) == covered
+def test_intervals(read, others, covered):
+    assert interval(*read).is_covered([interval(*other) for other in others]) == covered
 
 
 @pytest.mark.parametrize("b_major", ["k", "n"])

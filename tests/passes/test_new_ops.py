@@ -21,13 +21,13 @@ SETTLE = '"smem.settle"() : () -> ()'
 FENCE = '"smem.fence"() : () -> ()'
 
 
-def lines(*ops, of="t"):
+def lines(*ops, tile="t"):
     """Return ops on the tile of that name, one on each line."""
-    return "\n".join(op.replace("%t", f"%{of}") for op in ops)
+    return "\n".join(op.replace("%t", f"%{tile}") for op in ops)
 
 
 @pytest.fixture(scope="module")
-def ran():
+def run_passes():
     """Run passes on the body of a kernel; return their messages and the module after them."""
     with subprocess.Popen(
         [sys.executable, str(SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -44,9 +44,9 @@ def ran():
 
 
 @pytest.fixture
-def messages_of(ran):
+def messages_of(run_passes):
     """Return the messages of `smem-check-async` on ops on a tile."""
-    return lambda *ops: ran(lines(f"%t = {ALLOC}", *ops), CHECK)[0]
+    return lambda *ops: run_passes(lines(f"%t = {ALLOC}", *ops), CHECK)[0]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def partition(*ops):
     return f'"smem.partition"() ({{ ^bb0: {lines(*ops)} }}) {{warpgroups = 1 : i32}} : () -> ()'
 
 
-def elected(*ops):
+def elect(*ops):
     return f'"smem.elect"() ({{ {lines(*ops)} }}) {{scope = "warpgroup"}} : () -> ()'
 
 
@@ -110,19 +110,19 @@ def elected(*ops):
         ((COPY, PEEK), "smem.warpgroup_barrier between them"),
         ((COPY, "gpu.barrier", FETCH), "smem.fence between them"),
         (
-            (COPY, "gpu.barrier", elected(PEEK)),
+            (COPY, "gpu.barrier", elect(PEEK)),
             "one thread executes it, but whole warpgroups must",
         ),
         (
-            (COPY, "gpu.barrier", elected(PEEK.replace("peek", "peek_alone"))),
+            (COPY, "gpu.barrier", elect(PEEK.replace("peek", "peek_alone"))),
             "reads and writes by one elected thread itself are not followed",
         ),
         ((COPY, SETTLE, PEEK, SETTLE, COPY, SETTLE, FETCH, SETTLE), None),
     ],
 )
 def test_new_ops_are_checked_in_kernels_with_pipelines(messages_of, ops, message):
-    found = messages_of(PIPELINE, *ops)
-    assert [message in each for each in found] == ([] if message is None else [True])
+    messages = messages_of(PIPELINE, *ops)
+    assert [message in text for text in messages] == ([] if message is None else [True])
 
 
 ADD = f'"smem.bulk_add"(%t) : ({FORCED}) -> ()'
@@ -133,23 +133,25 @@ DONE = '"smem.tma_wait"() {pending = 0 : i32, read} : () -> ()'
 @pytest.mark.parametrize(
     "ops, missing",
     [
-        ((COPY, FENCE, "gpu.barrier", elected(ADD, COMMIT, DONE), "gpu.barrier", COPY), None),
-        ((COPY, "gpu.barrier", elected(ADD, COMMIT, DONE), "gpu.barrier", COPY), "smem.fence"),
-        ((COPY, FENCE, "gpu.barrier", elected(ADD, COMMIT), "gpu.barrier", COPY), "smem.tma_wait"),
-        ((COPY, FENCE, "gpu.barrier", elected(ADD, COMMIT, DONE), COPY), "gpu.barrier"),
+        ((COPY, FENCE, "gpu.barrier", elect(ADD, COMMIT, DONE), "gpu.barrier", COPY), None),
+        ((COPY, "gpu.barrier", elect(ADD, COMMIT, DONE), "gpu.barrier", COPY), "smem.fence"),
+        ((COPY, FENCE, "gpu.barrier", elect(ADD, COMMIT), "gpu.barrier", COPY), "smem.tma_wait"),
+        ((COPY, FENCE, "gpu.barrier", elect(ADD, COMMIT, DONE), COPY), "gpu.barrier"),
     ],
 )
 def test_a_bulk_reduction_is_proven_or_refused(messages_of, ops, missing):
-    found = messages_of(*ops)
-    assert [f"put {missing}" in each for each in found] == ([] if missing is None else [True])
+    messages = messages_of(*ops)
+    assert [f"put {missing}" in message for message in messages] == (
+        [] if missing is None else [True]
+    )
 
 
-def test_a_bulk_reduction_is_put_in_order(ran):
-    ops = lines(f"%t = {ALLOC}", COPY, elected(ADD), COPY)
-    messages, text = ran(ops, "smem-insert-sync", CHECK)
+def test_a_bulk_reduction_is_put_in_order(run_passes):
+    ops = lines(f"%t = {ALLOC}", COPY, elect(ADD), COPY)
+    messages, text = run_passes(ops, "smem-insert-sync", CHECK)
     assert messages == []
     order = re.findall(r"smem\.(copy|fence|bulk_add|tma_commit|tma_wait)|(gpu\.barrier)", text)
-    assert ["".join(each) for each in order] == [
+    assert ["".join(names) for names in order] == [
         *(
             "copy",
             "fence",
@@ -174,27 +176,27 @@ def test_an_access_of_all_threads_is_an_error_in_a_partition(messages_of):
 
 
 @pytest.mark.parametrize("late, shared", [(False, True), (True, False)])
-def test_the_tile_of_a_new_op_is_live_until_its_access_is_complete(ran, late, shared):
-    first, second = (lines(COPY, "gpu.barrier", of=of) for of in "ab")
-    peek = lines(PEEK, of="a")
+def test_the_tile_of_a_new_op_is_live_until_its_access_is_complete(run_passes, late, shared):
+    first, second = (lines(COPY, "gpu.barrier", tile=tile) for tile in "ab")
+    peek = lines(PEEK, tile="a")
     middle = ["gpu.barrier", second, peek] if late else [peek, "gpu.barrier", second]
-    body = lines(f"%a = {ALLOC}", f"%b = {ALLOC}", first, *middle, lines(PEEK, of="b"))
-    messages, text = ran(body, ALLOCATE)
+    body = lines(f"%a = {ALLOC}", f"%b = {ALLOC}", first, *middle, lines(PEEK, tile="b"))
+    messages, text = run_passes(body, ALLOCATE)
     assert messages == []
     offsets = re.findall(r"offset = (\d+)", text)
     assert len(offsets) == 2
     assert (offsets[0] == offsets[1]) == shared
 
 
-def test_the_tile_of_a_new_op_gets_a_layout_that_it_accepts(ran):
+def test_the_tile_of_a_new_op_gets_a_layout_that_it_accepts(run_passes):
     body = lines(f"%t = {ALLOC}", COPY, "gpu.barrier", PEEK).replace(FORCED, tile(64, 64))
-    messages, text = ran(body, ASSIGN)
+    messages, text = run_passes(body, ASSIGN)
     assert "#smem.auto" not in text
     assert "the peek at" in "".join(messages)
 
 
-def test_a_tile_of_an_op_without_a_use_has_no_layout(ran):
+def test_a_tile_of_an_op_without_a_use_has_no_layout(run_passes):
     body = lines(f"%t = {ALLOC}", COPY, FETCH).replace(FORCED, tile(64, 64))
-    (message,), _ = ran(body, ASSIGN)
+    (message,), _ = run_passes(body, ASSIGN)
     assert "is used by 'smem.fetch'" in message
     assert "from which no layout follows" in message

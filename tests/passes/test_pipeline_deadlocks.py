@@ -80,9 +80,9 @@ def get_stuck(left, pipelines):
 
 def text_of(partitions, pipelines):
     lines = [
-        f'%pipeline{i} = "smem.create_pipeline"() {{stages = {each.stages} : i32, producers = 128 : i32, '
-        "consumers = 1 : i32} : () -> !smem.pipeline"
-        for i, each in enumerate(pipelines)
+        f'%pipeline{i} = "smem.create_pipeline"() {{stages = {pipeline.stages} : i32, '
+        "producers = 128 : i32, consumers = 1 : i32} : () -> !smem.pipeline"
+        for i, pipeline in enumerate(pipelines)
     ]
     lines.append('"smem.warp_specialize"() ({')
     for number, partition in enumerate(partitions):
@@ -126,12 +126,12 @@ def programs(draw):
     ]
     partitions = []
     for number in range(count):
-        own = [
+        connected = [
             i
             for i, pipeline in enumerate(pipelines)
             if number in (pipeline.producer, pipeline.consumer)
         ]
-        order = draw(st.permutations([i for i in own for _ in range(2)]))
+        order = draw(st.permutations([i for i in connected for _ in range(2)]))
         seen, body = set(), []
         for pipeline in order:
             body.append(("arrive" if pipeline in seen else "wait", pipeline))

@@ -30,19 +30,19 @@ def actions(order, n, m):
     """Yield what a partition does in a run, with the pipeline index of each."""
     taken = {}
 
-    def of(place):
+    def steps_of(place):
         for action, pipeline in order[place]:
             index = taken.get((action, pipeline), 0)
             taken[action, pipeline] = index + 1
             yield action, pipeline, index
 
-    yield from of(BEFORE)
+    yield from steps_of(BEFORE)
     for _ in range(n):
-        yield from of(FIRST)
+        yield from steps_of(FIRST)
         for _ in range(m):
-            yield from of(INNER)
-        yield from of(LAST)
-    yield from of(AFTER)
+            yield from steps_of(INNER)
+        yield from steps_of(LAST)
+    yield from steps_of(AFTER)
 
 
 def deadlocks(orders, pipelines, n, m):
@@ -52,9 +52,9 @@ def deadlocks(orders, pipelines, n, m):
 
 def text_of(orders, pipelines):
     lines = [
-        f'%pipeline{i} = "smem.create_pipeline"() {{stages = {each.stages} : i32, producers = 128 : i32, '
-        "consumers = 1 : i32} : () -> !smem.pipeline"
-        for i, each in enumerate(pipelines)
+        f'%pipeline{i} = "smem.create_pipeline"() {{stages = {pipeline.stages} : i32, '
+        "producers = 128 : i32, consumers = 1 : i32} : () -> !smem.pipeline"
+        for i, pipeline in enumerate(pipelines)
     ]
     lines.append('"smem.warp_specialize"() ({')
     for number, order in enumerate(orders):
@@ -74,7 +74,7 @@ def text_of(orders, pipelines):
 
 def body_of(number, order, pipelines):
     """Yield the lines of a partition. Each pipeline index is n * (first + m * inner + last) and so on."""
-    kinds = sorted({each for place in order for each in place})
+    kinds = sorted({kind for place in order for kind in place})
     name = {kind: f"{kind[0]}{kind[1]}" for kind in kinds}
     count = {kind: [place.count(kind) for place in order] for kind in kinds}
     for kind in kinds:
@@ -92,7 +92,7 @@ def body_of(number, order, pipelines):
             done[kind] += 1
             yield op(number, pipelines, *kind, index)
 
-    def shifted(label, start, by):
+    def shift(label, start, by):
         names = {}
         for kind in kinds:
             names[kind] = f"%{name[kind]}_at_{label}"
@@ -104,25 +104,23 @@ def body_of(number, order, pipelines):
     for kind in kinds:
         yield f"%{name[kind]}_i = arith.muli %i, %{name[kind]}_round : index"
     start = {kind: f"%{name[kind]}_i" for kind in kinds}
-    start = yield from shifted("outer", start, lambda kind: f"%c{count[kind][BEFORE]}")
+    start = yield from shift("outer", start, lambda kind: f"%c{count[kind][BEFORE]}")
     yield from block(FIRST, start)
-    behind = yield from shifted("first", start, lambda kind: f"%c{count[kind][FIRST]}")
+    behind = yield from shift("first", start, lambda kind: f"%c{count[kind][FIRST]}")
     yield "scf.for %j = %c0 to %m step %c1 {"
     for kind in kinds:
         yield f"%{name[kind]}_j = arith.muli %j, %c{count[kind][INNER]} : index"
-    yield from block(INNER, (yield from shifted("inner", behind, lambda kind: f"%{name[kind]}_j")))
+    yield from block(INNER, (yield from shift("inner", behind, lambda kind: f"%{name[kind]}_j")))
     yield "}"
-    yield from block(
-        LAST, (yield from shifted("last", behind, lambda kind: f"%{name[kind]}_inner"))
-    )
+    yield from block(LAST, (yield from shift("last", behind, lambda kind: f"%{name[kind]}_inner")))
     yield "}"
     start = {kind: f"%{name[kind]}_rounds" for kind in kinds}
     yield from block(
-        AFTER, (yield from shifted("after", start, lambda kind: f"%c{count[kind][BEFORE]}"))
+        AFTER, (yield from shift("after", start, lambda kind: f"%c{count[kind][BEFORE]}"))
     )
 
 
-def drawn(seed):
+def random_program(seed):
     """Return the orders of partitions, and the pipelines."""
     draw = random.Random(seed)
     count = draw.randint(2, 3)
@@ -141,9 +139,9 @@ def drawn(seed):
         places = []
         for place in range(5):
             taken = []
-            for i, each in enumerate(pipelines):
-                if number in (each.producer, each.consumer):
-                    taken += [i] * each.counts[number == each.consumer][place]
+            for i, pipeline in enumerate(pipelines):
+                if number in (pipeline.producer, pipeline.consumer):
+                    taken += [i] * pipeline.counts[number == pipeline.consumer][place]
             todo = draw.sample(taken * 2, len(taken) * 2)
             seen, order = [], []
             for i in todo:
@@ -155,7 +153,7 @@ def drawn(seed):
 
 
 def outcome(seed):
-    orders, pipelines = drawn(seed)
+    orders, pipelines = random_program(seed)
     messages = messages_of(text_of(orders, pipelines))
     hangs = [nm for nm in product(TRIPS, TRIPS) if deadlocks(orders, pipelines, *nm)]
     return messages, hangs

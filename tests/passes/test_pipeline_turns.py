@@ -61,7 +61,7 @@ class Program:
 def deadlocks(program, trips):
     """Whether a run reaches a point where nobody can continue."""
     pipelines, parts, warpgroups = program.pipelines, program.parts, program.warpgroups
-    left = [
+    remaining = [
         [
             (action, number, pipelines[number].index(trip, part, warpgroup, parts, warpgroups))
             for trip in range(trips)
@@ -77,15 +77,15 @@ def deadlocks(program, trips):
     progress = True
     while progress:
         progress = False
-        for number, each in enumerate(pipelines):
-            while committed[number] < program.indices(each, trips):
-                before = committed[number] - (each.window or each.stages)
-                needed = warpgroups if each.turns == "all" else 1
+        for number, pipeline in enumerate(pipelines):
+            while committed[number] < program.indices(pipeline, trips):
+                before = committed[number] - (pipeline.window or pipeline.stages)
+                needed = warpgroups if pipeline.turns == "all" else 1
                 if before >= 0 and released[number].get(before, 0) < needed:
                     break
                 committed[number] += 1
                 progress = True
-        for warpgroup, todo in enumerate(left):
+        for warpgroup, todo in enumerate(remaining):
             while todo:
                 action, number, index = todo[0]
                 if action == "wait" and index >= committed[number]:
@@ -104,37 +104,39 @@ def deadlocks(program, trips):
                     released[number][index] = released[number].get(index, 0) + 1
                 todo.pop(0)
                 progress = True
-    return any(left)
+    return any(remaining)
 
 
 def text_of(program):
     parts, warpgroups, lines = program.parts, program.warpgroups, []
-    for number, each in enumerate(program.pipelines):
-        consumers = warpgroups if each.turns == "all" else 1
+    for number, pipeline in enumerate(program.pipelines):
+        consumers = warpgroups if pipeline.turns == "all" else 1
         lines.append(
-            f'%pipeline{number} = "smem.create_pipeline"() {{stages = {each.stages} : i32, '
+            f'%pipeline{number} = "smem.create_pipeline"() {{stages = {pipeline.stages} : i32, '
             f"producers = 128 : i32, consumers = {consumers} : i32}} : () -> !smem.pipeline"
         )
     lines.append('"smem.warp_specialize"() ({')
-    for number, each in enumerate(program.pipelines):
-        count = program.indices(each, 1)
+    for number, pipeline in enumerate(program.pipelines):
+        count = program.indices(pipeline, 1)
         early = "\n".join(
             f'"smem.producer_commit"(%pipeline{number}, %c{i}) : (!smem.pipeline, index) -> ()'
-            for i in range(each.window or 0)
+            for i in range(pipeline.window or 0)
         )
         lines.append(f""""smem.partition"() ({{
           {early}
           scf.for %i = %c0 to %n step %c1 {{
             %p = arith.muli %i, %c{count} : index""")
         for i in range(count):
-            acquired, committed = (i + each.stages, i + each.window) if each.window else (i, i)
+            acquired, committed = (
+                (i + pipeline.stages, i + pipeline.window) if pipeline.window else (i, i)
+            )
             lines.append(f"""%a{i} = arith.addi %p, %c{acquired} : index
             %p{i} = arith.addi %p, %c{committed} : index
             %s{i} = "smem.producer_acquire"(%pipeline{number}, %a{i}) : (!smem.pipeline, index) -> index
             "smem.producer_commit"(%pipeline{number}, %p{i}) : (!smem.pipeline, index) -> ()""")
         lines.append("}\n}) {warpgroups = 1 : i32} : () -> ()")
     lines.append('"smem.partition"() ({\n^bb0(%g: index):\nscf.for %i = %c0 to %n step %c1 {')
-    for number, (action, pipeline, part) in enumerate(program.body):
+    for number, (action, pipeline_number, part) in enumerate(program.body):
         if action == "turn":
             lines += ['"smem.order_wait"() : () -> ()', '"smem.order_arrive"() : () -> ()']
             continue
@@ -143,20 +145,20 @@ def text_of(program):
                 f'"smem.warpgroup_barrier"() {{warpgroups = {warpgroups} : i32}} : () -> ()'
             )
             continue
-        turns, x = program.pipelines[pipeline].turns, f"%x{number}"
+        turns, x = program.pipelines[pipeline_number].turns, f"%x{number}"
         # The index as `Pipeline.index` has it: (first * times + second) * ... in ops.
         if turns == "rows":
             steps = [("%i", warpgroups, "%g"), (f"{x}_0", parts, f"%c{part}")]
         else:
             steps = [("%i", parts, f"%c{part}")]
             steps += [(f"{x}_0", warpgroups, "%g")] if turns == "parts" else []
-        for step, (of, times, more) in enumerate(steps):
-            lines.append(f"{x}_{step}m = arith.muli {of}, %c{times} : index")
+        for step, (base, times, more) in enumerate(steps):
+            lines.append(f"{x}_{step}m = arith.muli {base}, %c{times} : index")
             lines.append(f"{x}_{step} = arith.addi {x}_{step}m, {more} : index")
         name, result = ("wait", " -> index") if action == "wait" else ("release", " -> ()")
         lines.append(
-            f'{f"%s{number} = " if action == "wait" else ""}"smem.consumer_{name}"(%pipeline{pipeline}, '
-            f"{x}_{len(steps) - 1}) : (!smem.pipeline, index){result}"
+            f'{f"%s{number} = " if action == "wait" else ""}"smem.consumer_{name}"'
+            f"(%pipeline{pipeline_number}, {x}_{len(steps) - 1}) : (!smem.pipeline, index){result}"
         )
     lines.append(f"}}\n}}) {{warpgroups = {warpgroups} : i32}} : () -> ()\n}}) : () -> ()")
     body, threads = "\n".join(lines), 128 * (len(program.pipelines) + warpgroups)
@@ -216,8 +218,8 @@ def in_turn(*pipelines, parts=4):
     body = tuple(
         (action, number, part)
         for part in range(parts)
-        for action, of in (("wait", numbers), ("arrive", reversed(numbers)))
-        for number in of
+        for action, order in (("wait", numbers), ("arrive", reversed(numbers)))
+        for number in order
     )
     return Program(body, pipelines, 2, parts)
 

@@ -68,24 +68,24 @@ class Program:
     count: int = 2
 
     def name(self, values):
-        made = f"%v{self.count}"
+        name = f"%v{self.count}"
         self.count += 1
         for environment, value in zip(self.environments, values, strict=True):
-            environment[made] = value
-        return made
+            environment[name] = value
+        return name
 
     def constant(self, number):
-        made = self.name([number] * len(self.environments))
-        self.constants.add(made)
-        self.lines.append(f"{made} = arith.constant {number} : index")
-        return made
+        name = self.name([number] * len(self.environments))
+        self.constants.add(name)
+        self.lines.append(f"{name} = arith.constant {number} : index")
+        return name
 
     def any(self):
         known = [f"%v{i}" for i in range(self.count) if self.is_known(f"%v{i}")]
         return self.source.choice(known[-4:] + known[:2])
 
     def is_known(self, name):
-        return all(name in each for each in self.environments)
+        return all(name in environment for environment in self.environments)
 
     def compute(self):
         op = self.source.choice(list(OPS))
@@ -93,16 +93,21 @@ class Program:
         right = (
             self.any() if self.source.random() < 0.3 else self.constant(self.source.randint(1, 6))
         )
-        values = [OPS[op](each[left], each[right]) for each in self.environments]
+        values = [
+            OPS[op](environment[left], environment[right]) for environment in self.environments
+        ]
         if None in values:
             return
-        made = self.name(values)
-        self.lines.append(f"{made} = arith.{op} {left}, {right} : index")
+        name = self.name(values)
+        self.lines.append(f"{name} = arith.{op} {left}, {right} : index")
 
     def compare(self):
         predicate = self.source.choice(list(PREDICATES))
         left, right = self.any(), self.constant(self.source.randint(0, 8))
-        holds = [PREDICATES[predicate](each[left], each[right]) for each in self.environments]
+        holds = [
+            PREDICATES[predicate](environment[left], environment[right])
+            for environment in self.environments
+        ]
         condition = f"%c{self.count}"
         self.count += 1
         self.lines.append(f"{condition} = arith.cmpi {predicate}, {left}, {right} : index")
@@ -114,23 +119,23 @@ class Program:
             self.compute()
         if self.source.random() < 0.3:
             self.select()
-        found = []
+        starts = []
         if depth and self.source.random() < 0.8:
-            found += self.source.choice((self.loop, self.branch, self.carry))(depth - 1)
-        if not found or self.source.random() < 0.3:
-            found += self.access()
-        return found
+            starts += self.source.choice((self.loop, self.branch, self.carry))(depth - 1)
+        if not starts or self.source.random() < 0.3:
+            starts += self.access()
+        return starts
 
     def select(self):
         condition, holds = self.compare()
         yes, no = self.any(), self.any()
-        made = self.name(
+        name = self.name(
             [
-                each[yes if taken else no]
-                for each, taken in zip(self.environments, holds, strict=True)
+                environment[yes if taken else no]
+                for environment, taken in zip(self.environments, holds, strict=True)
             ]
         )
-        self.lines.append(f"{made} = arith.select {condition}, {yes}, {no} : index")
+        self.lines.append(f"{name} = arith.select {condition}, {yes}, {no} : index")
 
     def access(self):
         start = self.any()
@@ -142,29 +147,29 @@ class Program:
             f'"smem.copy"(%m, {stage}) : (!m, !t) -> ()',
             "gpu.barrier",
         ]
-        return [each[start] for each in self.environments]
+        return [environment[start] for environment in self.environments]
 
     def inside(self, environments, depth):
         outer, self.environments = self.environments, environments
         # Names of the body are unknown after it.
-        before = [set(each) for each in outer]
-        found = self.block(depth)
+        before = [set(environment) for environment in outer]
+        starts = self.block(depth)
         self.environments = outer
-        for each, names in zip(outer, before, strict=True):
-            for name in set(each) - names:
-                del each[name]
-        return found
+        for environment, names in zip(outer, before, strict=True):
+            for name in set(environment) - names:
+                del environment[name]
+        return starts
 
     def branch(self, depth):
         condition, holds = self.compare()
         self.lines.append(f"scf.if {condition} {{")
         taken = [dict(e) for e, t in zip(self.environments, holds, strict=True) if t]
-        found = self.inside(taken, depth) if taken else self.dead()
+        starts = self.inside(taken, depth) if taken else self.dead()
         self.lines.append("} else {")
         other = [dict(e) for e, t in zip(self.environments, holds, strict=True) if not t]
-        found += self.inside(other, depth) if other else self.dead()
+        starts += self.inside(other, depth) if other else self.dead()
         self.lines.append("}")
-        return found
+        return starts
 
     def dead(self):
         self.lines.append("gpu.barrier")
@@ -181,14 +186,14 @@ class Program:
         variable = f"%v{self.count}"
         self.count += 1
         environments = [
-            {**each, variable: i}
-            for each in self.environments
-            for i in range(each[lower], min(each[upper], 40), each[step])
+            {**environment, variable: i}
+            for environment in self.environments
+            for i in range(environment[lower], min(environment[upper], 40), environment[step])
         ]
         self.lines.append(f"scf.for {variable} = {lower} to {upper} step {step} {{")
-        found = self.inside(environments, depth) if environments else self.dead()
+        starts = self.inside(environments, depth) if environments else self.dead()
         self.lines.append("}")
-        return found
+        return starts
 
     def carry(self, depth):
         """A loop that carries a number which begins again at a bound."""
@@ -203,25 +208,25 @@ class Program:
         self.count += 2
         result = f"%r{self.count}"
         environments = []
-        for each in self.environments:
+        for environment in self.environments:
             carried = 0
-            for i in range(each[last]):
-                environments.append({**each, names[0]: i, names[1]: carried})
+            for i in range(environment[last]):
+                environments.append({**environment, names[0]: i, names[1]: carried})
                 carried = 0 if carried + step >= bound else carried + step
         self.lines.append(
             f"{result} = scf.for {names[0]} = {zero} to {last} step {one} "
             f"iter_args({names[1]} = {zero}) -> (index) {{"
         )
-        found = self.inside(environments, depth)
-        at = len(self.lines)
+        starts = self.inside(environments, depth)
+        number = len(self.lines)
         self.lines += [
-            f"%n{at} = arith.addi {names[1]}, {increment} : index",
-            f"%w{at} = arith.cmpi sge, %n{at}, {end} : index",
-            f"%x{at} = arith.select %w{at}, {zero}, %n{at} : index",
-            f"scf.yield %x{at} : index",
+            f"%n{number} = arith.addi {names[1]}, {increment} : index",
+            f"%w{number} = arith.cmpi sge, %n{number}, {end} : index",
+            f"%x{number} = arith.select %w{number}, {zero}, %n{number} : index",
+            f"scf.yield %x{number} : index",
             "}",
         ]
-        return found
+        return starts
 
 
 @pytest.mark.parametrize("seed", range(200))

@@ -11,8 +11,8 @@ from mlir_smem.dialect import new_context
 
 @pytest.fixture(autouse=True)
 def context():
-    with new_context() as made:
-        yield made
+    with new_context() as context:
+        yield context
 
 
 def at(line):
@@ -35,8 +35,8 @@ def test_a_handler_takes_remarks(capsys):
 
 def test_the_innermost_handler_takes_remarks():
     outer, inner = [], []
-    with remark_handler(lambda *found: outer.append(found)):
-        with remark_handler(lambda *found: inner.append(found)):
+    with remark_handler(lambda *arguments: outer.append(arguments)):
+        with remark_handler(lambda *arguments: inner.append(arguments)):
             remark(at(1), "within")
         remark(at(2), "after")
     assert [len(outer), len(inner)] == [1, 1]
@@ -71,15 +71,15 @@ def test_a_named_location_is_printed_with_its_position():
 # Remarks of the passes.
 
 
-def explained(text, pipeline):
+def remarks_of(text, pipeline):
     """Return the remarks of a pipeline: (line, message)."""
     parsed = ir.Module.parse(text)
     pm = passmanager.PassManager("builtin.module")
     mlir_smem.parse_pipeline(pipeline, pm)
-    found = []
-    with remark_handler(lambda location, message: found.append((location.start_line, message))):
+    remarks = []
+    with remark_handler(lambda location, message: remarks.append((location.start_line, message))):
         pm.run(parsed.operation)
-    return found
+    return remarks
 
 
 def line_of(text, wanted):
@@ -88,15 +88,15 @@ def line_of(text, wanted):
 
 def test_every_tile_is_explained_where_it_is_allocated():
     text = module()
-    found = explained(text, "smem-assign-layouts{explain=true}")
-    assert [line for line, _ in found] == [line_of(text, "%a ="), line_of(text, "%b =")]
-    assert all("was chosen" in message and "refused" in message for _, message in found)
+    remarks = remarks_of(text, "smem-assign-layouts{explain=true}")
+    assert [line for line, _ in remarks] == [line_of(text, "%a ="), line_of(text, "%b =")]
+    assert all("was chosen" in message and "refused" in message for _, message in remarks)
 
 
 def test_a_given_layout_is_explained():
-    given = tile(64, 64, layout='#smem.swizzle<"64B", "row-major">')
-    text = module(kernel(PRODUCT.replace(tile(64, 64), given)))
-    messages = [message for _, message in explained(text, "smem-assign-layouts{explain=true}")]
+    tile_type = tile(64, 64, layout='#smem.swizzle<"64B", "row-major">')
+    text = module(kernel(PRODUCT.replace(tile(64, 64), tile_type)))
+    messages = [message for _, message in remarks_of(text, "smem-assign-layouts{explain=true}")]
     assert "was given" in messages[0]
     assert "A of the mma" in messages[0]
     assert "was chosen" in messages[1]
@@ -104,20 +104,20 @@ def test_a_given_layout_is_explained():
 
 def test_every_operand_is_explained_where_it_is_read():
     text = module()
-    found = explained(
+    remarks = remarks_of(
         text, "smem-assign-layouts,smem-allocate,smem-materialize-descriptors{explain=true}"
     )
-    assert [line for line, _ in found] == 2 * [line_of(text, "%flying =")]
-    assert [message[:3] for _, message in found] == ["A: ", "B: "]
+    assert [line for line, _ in remarks] == 2 * [line_of(text, "%flying =")]
+    assert [message[:3] for _, message in remarks] == ["A: ", "B: "]
 
 
 def test_the_pipeline_explains_layouts_and_descriptors():
-    assert len(explained(module(), "smem-to-nvvm{explain=true}")) == 4
+    assert len(remarks_of(module(), "smem-to-nvvm{explain=true}")) == 4
 
 
 @pytest.mark.parametrize("name", ["smem-to-nvvm", "smem-assign-layouts"])
 def test_there_are_no_remarks_without_explain(name):
-    assert explained(module(), name) == []
+    assert remarks_of(module(), name) == []
 
 
 def test_explaining_changes_nothing():

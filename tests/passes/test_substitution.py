@@ -44,10 +44,10 @@ def test_a_result_that_is_not_known():
 def test_sums_in_sums_have_iterations_of_their_own():
     """However many paths there are to the sum in a term."""
 
-    def replaced(polynomial, symbol, by):
+    def substitute(polynomial, symbol, by):
         return Substitution(symbol, by, lambda *op: maximum(*op[2], name=op[0])).apply(polynomial)
 
-    sums = Sums(TABLE, replaced)
+    sums = Sums(TABLE, substitute)
     outer, inner = (TABLE.symbol((name,), by=name) for name in ("outer", "inner"))
     triangle = sums.sum_iterations(variable(inner), inner, variable(outer))
     nested = sums.sum_iterations(chain(triangle, 100), outer, variable(outer))

@@ -18,15 +18,17 @@ LAYOUTS = {
 }
 
 
-def fitting(name):
+def map_type_of(name):
     """Upstream's type of the map that fills a tile of the layout."""
     tile, layout = LAYOUTS[name]
     with mlir_smem.register(ir.Context()), ir.Location.unknown():
-        found = mlir_smem.layout_of(ir.Type.parse(f"!smem.tile<tensor<{tile}>, {layout}>"))
-    return tensor_map(found.stage(0).layout if len(found.shape) == 3 else found).nvgpu_type()
+        tile_layout = mlir_smem.layout_of(ir.Type.parse(f"!smem.tile<tensor<{tile}>, {layout}>"))
+    return tensor_map(
+        tile_layout.stage(0).layout if len(tile_layout.shape) == 3 else tile_layout
+    ).nvgpu_type()
 
 
-def allocated(name, map_type):
+def allocate(name, map_type):
     """Run smem-allocate on a kernel that fills the memory of a tile by a map."""
     tile, layout = LAYOUTS[name]
     *box, element = map_type.partition("memref<")[2].partition(",")[0].split("x")
@@ -54,7 +56,7 @@ func.func @f(%map: !map, %i: index) {{
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_the_map_of_the_layout_fits(name):
-    allocated(name, fitting(name))
+    allocate(name, map_type_of(name))
 
 
 @pytest.mark.parametrize(
@@ -68,5 +70,5 @@ def test_the_map_of_the_layout_fits(name):
 )
 def test_the_map_of_another_layout_does_not(name, other):
     with pytest.raises(ir.MLIRError) as error:
-        allocated(name, fitting(other))
-    assert f"expected {fitting(name)}" in str(error.value)
+        allocate(name, map_type_of(other))
+    assert f"expected {map_type_of(name)}" in str(error.value)

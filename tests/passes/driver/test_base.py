@@ -45,26 +45,26 @@ def values(option):
 
 
 @st.composite
-def made(draw):
+def any_pass(draw):
     """Draw a pass with any options."""
     pass_ = draw(st.sampled_from([*passes().values(), Host]))
     return pass_(**{f.name: draw(values(f)) for f in fields(pass_)})
 
 
-def written(pass_):
+def options_text(pass_):
     """Return the options as a pipeline writes them between braces."""
     return str(pass_).removeprefix(pass_.name).strip("{}")
 
 
-@given(made())
+@given(any_pass())
 def test_text_and_value_round_trip(pass_):
-    assert type(pass_).from_text(written(pass_)) == pass_
+    assert type(pass_).from_text(options_text(pass_)) == pass_
 
 
-@given(made())
+@given(any_pass())
 def test_options_by_name_round_trip(pass_):
-    given = {f.name: getattr(pass_, f.name) for f in fields(pass_)}
-    assert type(pass_).from_options(given) == pass_
+    options = {f.name: getattr(pass_, f.name) for f in fields(pass_)}
+    assert type(pass_).from_options(options) == pass_
 
 
 @pytest.mark.parametrize("name", NAMES)

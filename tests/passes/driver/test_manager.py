@@ -14,15 +14,15 @@ NAMES = [pass_.name for pass_ in passes()["smem-to-nvvm"]().passes()]
 
 @pytest.fixture(autouse=True)
 def context():
-    with new_context() as made:
-        yield made
+    with new_context() as context:
+        yield context
 
 
 def manager():
     return passmanager.PassManager("builtin.module")
 
 
-def lowered(text, name="smem-to-nvvm", **options):
+def lower(text, name="smem-to-nvvm", **options):
     """Return the module after a pass of this project."""
     parsed = ir.Module.parse(text)
     mlir_smem.add_passes(manager(), name, **options).run(parsed.operation)
@@ -42,23 +42,23 @@ def test_add_passes_returns_the_manager():
 
 
 def test_the_pipeline_leaves_no_ops_or_types_of_smem():
-    assert "smem.mma" not in str(lowered(module()))
-    assert "!smem." not in str(lowered(module()))
+    assert "smem.mma" not in str(lower(module()))
+    assert "!smem." not in str(lower(module()))
 
 
 def test_the_pipeline_is_equal_to_its_passes_in_order():
-    assert after(module(), ",".join(NAMES)) == str(lowered(module()))
+    assert after(module(), ",".join(NAMES)) == str(lower(module()))
 
 
 def test_options_can_be_values():
-    narrow = lowered(module(), "smem-assign-layouts", max_swizzle=Swizzle.B32)
+    narrow = lower(module(), "smem-assign-layouts", max_swizzle=Swizzle.B32)
     assert "Swizzle<1,4,3>" in str(narrow)
     assert "Swizzle<3,4,3>" not in str(narrow)
 
 
 def test_options_can_be_text():
-    values = lowered(module(), max_swizzle=Swizzle.B32, explain=False)
-    assert str(lowered(module(), max_swizzle="32", explain="false")) == str(values)
+    values = lower(module(), max_swizzle=Swizzle.B32, explain=False)
+    assert str(lower(module(), max_swizzle="32", explain="false")) == str(values)
 
 
 def test_an_unknown_option_is_refused_before_anything_runs():
@@ -78,7 +78,7 @@ def test_upstream_passes_run_between_passes_of_smem():
 
 def test_upstream_passes_after_the_pipeline():
     both = after(module(), "builtin.module(smem-to-nvvm,gpu.module(canonicalize,cse))")
-    assert both.count("arith.constant") < str(lowered(module())).count("arith.constant")
+    assert both.count("arith.constant") < str(lower(module())).count("arith.constant")
 
 
 def test_a_manager_with_passes_of_the_host():
@@ -105,7 +105,7 @@ def test_a_manager_of_gpu_modules():
     parsed = ir.Module.parse(module())
     pm = mlir_smem.add_passes(passmanager.PassManager("gpu.module"), "smem-to-nvvm")
     pm.run(parsed.body.operations[0].operation)
-    assert str(parsed) == str(lowered(module()))
+    assert str(parsed) == str(lower(module()))
 
 
 # Modules with other ops.
@@ -122,11 +122,11 @@ def test_a_module_without_ops_of_smem_is_not_changed():
             gpu.module @empty {}"""
         )
     )
-    assert str(lowered(text)) == text
+    assert str(lower(text)) == text
 
 
 def test_an_empty_module_is_not_changed():
-    assert str(lowered("module {}")) == str(ir.Module.parse("module {}"))
+    assert str(lower("module {}")) == str(ir.Module.parse("module {}"))
 
 
 def test_ops_of_other_dialects_are_not_changed(context):
@@ -135,7 +135,7 @@ def test_ops_of_other_dialects_are_not_changed(context):
       %x = "host.op"() ({{ "host.inner"() : () -> () }}) : () -> i32
       {PRODUCT}
       "host.op"(%x) : (i32) -> ()"""
-    text = str(lowered("func.func private @host()\n" + module(kernel(body))))
+    text = str(lower("func.func private @host()\n" + module(kernel(body))))
     assert text.count('"host.op"') == 2
     assert '"host.inner"' in text
     assert "func.func private @host()" in text
@@ -143,31 +143,31 @@ def test_ops_of_other_dialects_are_not_changed(context):
 
 def test_attributes_of_the_host_are_kept():
     text = module(kernel(attributes=', host.mark = "kept"'))
-    assert 'host.mark = "kept"' in str(lowered(text))
+    assert 'host.mark = "kept"' in str(lower(text))
 
 
 def test_two_kernels_of_a_module_are_lowered_as_in_two_modules():
-    alone = str(lowered(module(kernel())))
-    both = str(lowered(module(kernel(), kernel(name="second"))))
+    alone = str(lower(module(kernel())))
+    both = str(lower(module(kernel(), kernel(name="second"))))
     body = alone[alone.index("gpu.func") : alone.rindex("gpu.return")]
     first, second = both.split("gpu.func")[1:]
     for half, name in ((first, "product"), (second, "second")):
-        found = half[: half.rindex("gpu.return")].replace(name, "product", 1)
-        assert f"gpu.func{found}" == body
+        function_text = half[: half.rindex("gpu.return")].replace(name, "product", 1)
+        assert f"gpu.func{function_text}" == body
 
 
 def test_kernels_of_a_module_share_one_symbol():
-    both = str(lowered(module(kernel(), kernel(name="second"))))
+    both = str(lower(module(kernel(), kernel(name="second"))))
     assert both.count("llvm.mlir.global") == 1
 
 
 def test_each_gpu_module_has_its_own_symbol():
-    both = lowered(module(name="first") + module(name="second"))
+    both = lower(module(name="first") + module(name="second"))
     assert str(both).count("llvm.mlir.global") == 2
 
 
 def test_a_kernel_without_tiles_gets_no_shared_memory():
-    both = lowered(module(kernel("", name="empty"), kernel()))
+    both = lower(module(kernel("", name="empty"), kernel()))
     assert str(both).count("smem.shared_bytes") == 1
 
 
@@ -182,7 +182,7 @@ def test_running_a_pass_again_changes_nothing(name):
 
 
 def test_the_pipeline_after_its_passes_changes_nothing():
-    once = str(lowered(module()))
+    once = str(lower(module()))
     for name in NAMES:
         assert after(once, name) == once
 
@@ -207,7 +207,7 @@ def test_the_pipeline_after_its_passes_changes_nothing():
 )
 def test_a_pass_that_runs_too_early_names_the_pass_before_it(name, message):
     with pytest.raises(ir.MLIRError, match=message):
-        lowered(module(), name)
+        lower(module(), name)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_an_error_fails_the_manager_at_its_location():
     with pytest.raises(
         ir.MLIRError, match=r'"host.py":7:3: \'smem.alloc\' op has no layout that all'
     ):
-        lowered(text)
+        lower(text)
 
 
 def test_no_pass_runs_after_one_that_failed():
@@ -259,7 +259,7 @@ def test_a_copy_in_a_kernel_of_unknown_size_is_refused():
       "smem.copy"(%A, %a) : ({A}, {tile(64, 64)}) -> ()
       gpu.return }} }}"""
     with pytest.raises(ir.MLIRError, match="known_block_size"):
-        lowered(text)
+        lower(text)
 
 
 def test_a_copy_of_single_bits_is_refused():
@@ -268,7 +268,7 @@ def test_a_copy_of_single_bits_is_refused():
     body = f"""%a = "smem.alloc"() : () -> {single}
       "smem.copy"(%A, %a) : ({source}, {single}) -> ()"""
     with pytest.raises(ir.MLIRError):
-        lowered(module(kernel(body, arguments=f"%A: {source}")))
+        lower(module(kernel(body, arguments=f"%A: {source}")))
 
 
 def test_defaults_are_those_of_the_passes():
@@ -312,4 +312,4 @@ def test_static_buffers_count_against_the_limit():
 
 def test_a_textual_pipeline_and_add_passes_are_equal():
     text = after(module(), "smem-to-nvvm{max-swizzle=32}")
-    assert text == str(lowered(module(), max_swizzle=Swizzle.B32))
+    assert text == str(lower(module(), max_swizzle=Swizzle.B32))

@@ -20,15 +20,15 @@ from mlir_smem.passes.smem_to_nvvm import SmemToNvvm
 
 @pytest.fixture(autouse=True)
 def context():
-    with new_context() as made:
-        yield made
+    with new_context() as context:
+        yield context
 
 
 def text_of(text, pm=None):
     return str(mlir_smem.parse_pipeline(text, pm))
 
 
-def lowered(pm):
+def lower(pm):
     parsed = ir.Module.parse(module())
     pm.run(parsed.operation)
     return str(parsed)
@@ -154,7 +154,7 @@ def test_a_function_without_a_name_cannot_be_parsed():
 
 
 @pytest.mark.parametrize(
-    "text, found",
+    "text, expected",
     [
         ("cse", (None, "cse")),
         ("a,b", (None, "a,b")),
@@ -166,8 +166,8 @@ def test_a_function_without_a_name_cannot_be_parsed():
         ("a{x=(1)}", (None, "a{x=(1)}")),
     ],
 )
-def test_the_anchor_of_a_whole_pipeline(text, found):
-    assert unwrap(text) == found
+def test_the_anchor_of_a_whole_pipeline(text, expected):
+    assert unwrap(text) == expected
 
 
 # Passes as objects.
@@ -177,7 +177,7 @@ def test_a_manager_takes_a_pass_by_its_object():
     pm = passmanager.PassManager("builtin.module")
     pm.add(SmemToNvvm(max_swizzle=Swizzle.B32))
     named = mlir_smem.parse_pipeline("smem-to-nvvm{max-swizzle=32}")
-    assert lowered(pm) == lowered(named)
+    assert lower(pm) == lower(named)
     assert str(mlir_smem.parse_pipeline(str(pm))) == str(named)
 
 
@@ -185,7 +185,7 @@ def test_a_pass_object_fails_the_manager_at_the_location():
     pm = passmanager.PassManager("builtin.module")
     pm.add(pass_named("smem-lower-mma")())
     with pytest.raises(ir.MLIRError, match="run smem-materialize-descriptors before"):
-        lowered(pm)
+        lower(pm)
 
 
 class Named(Pass):

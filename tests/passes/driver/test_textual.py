@@ -101,26 +101,26 @@ ANCHORS = st.lists(st.sampled_from(["gpu.module", "gpu.func", "func.func"]), max
 
 @given(st.lists(st.builds(PipelineEntry, ANCHORS, NAMES, OPTIONS), min_size=1))
 def test_leaves_and_text_round_trip(leaves):
-    assert module_entries(",".join(each.upstream for each in leaves)) == leaves
+    assert module_entries(",".join(entry.upstream for entry in leaves)) == leaves
 
 
 # Pipelines on a pass manager.
 
 
-def added(text):
+def printed_pipeline(text):
     with new_context():
         return str(parse_pipeline(text))
 
 
 def test_upstream_passes_keep_their_anchors_and_options():
     text = "gpu.module(gpu.func(canonicalize{max-iterations=3},cse))"
-    printed = added(text)
+    printed = printed_pipeline(text)
     assert "gpu.module(gpu.func(" in printed
     assert "max-iterations=3" in printed
 
 
 def test_passes_of_smem_and_upstream_keep_their_order():
-    printed = added("cse,smem-allocate,canonicalize,smem-lower-copies")
+    printed = printed_pipeline("cse,smem-allocate,canonicalize,smem-lower-copies")
     names = ("cse", "smem-allocate", "canonicalize", "smem-lower-copies")
     positions = [printed.index(name) for name in names]
     assert positions == sorted(positions)
@@ -151,12 +151,12 @@ def test_passes_of_smem_and_upstream_keep_their_order():
 )
 def test_passes_that_are_refused(text, message):
     with pytest.raises(OptionError) as error:
-        added(text)
+        printed_pipeline(text)
     assert str(error.value) == message
 
 
 @pytest.mark.parametrize("text", ["canonicalize{speed=1}", "nowhere.op(nothing{x=1})"])
 def test_an_error_of_upstream_names_the_pass(text):
     with pytest.raises(OptionError) as error:
-        added(text)
+        printed_pipeline(text)
     assert text.split("{")[0].split("(")[-1] in str(error.value)

@@ -25,7 +25,7 @@ module attributes {transform.with_named_sequence} {
 """
 
 
-def applied():
+def apply_script():
     """Return a module after the script, in the current context."""
     payload, script = ir.Module.parse(module()), ir.Module.parse(SCRIPT)
     interpreter.apply_named_sequence(payload, script.body.operations[0], script)
@@ -38,14 +38,14 @@ def test_a_script_for_another_module_runs_in_any_number_of_contexts():
         with new_context() as context:
             assert register_transform(context) is context
             register_transform(context)
-            texts.add(applied())
+            texts.add(apply_script())
     assert len(texts) == 1
     assert "nvvm.wgmma" in texts.pop()
 
 
 def test_a_context_without_the_dialect_gets_it():
     with register_transform(ir.Context()), ir.Location.unknown():
-        assert "nvvm.wgmma" in applied()
+        assert "nvvm.wgmma" in apply_script()
 
 
 def test_other_contexts_do_not_load_it():

@@ -70,12 +70,12 @@ def accesses(draw, cases):
         for column in (*STEPS, type_.unit, whole[1])
         if begins(case, layout, shape, (row, column))
     ]
-    of = draw(st.sampled_from(pairs)) if pairs else whole
+    multiples = draw(st.sampled_from(pairs)) if pairs else whole
     starts = tuple(
         draw(st.integers(0, (n - size) // step)) * step
-        for n, size, step in zip(whole, shape, of, strict=True)
+        for n, size, step in zip(whole, shape, multiples, strict=True)
     )
-    steps = tuple(step if draw(st.booleans()) and pairs else 0 for step in of)
+    steps = tuple(step if draw(st.booleans()) and pairs else 0 for step in multiples)
     return AccessKernel(*case, layout, shape, starts, steps)
 
 

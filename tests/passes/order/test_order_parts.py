@@ -80,8 +80,8 @@ def test_ops_of_llvm_that_order_nothing():
     with new_context(), ir.Location.unknown():
         module = parse_module(text)
         ops = [op.operation for op in walk(module) if op.operation.name.startswith("llvm.")]
-        found = [(op.name, is_harmless(op)) for op in ops if op.name != "llvm.func"]
-    assert found == [
+        verdicts = [(op.name, is_harmless(op)) for op in ops if op.name != "llvm.func"]
+    assert verdicts == [
         ("llvm.inline_asm", True),
         ("llvm.inline_asm", False),
         ("llvm.add", True),
@@ -117,7 +117,7 @@ def test_ops_of_vector_access_memrefs():
         for op in (x.operation for x in walk(module) if x.operation.name.startswith("vector.")):
             reads, writes = accessed_memrefs(op)
             names.append((op.name, bool(reads), bool(writes)))
-            assert all(isinstance(each.type, ir.MemRefType) for each in (*reads, *writes))
+            assert all(isinstance(memref.type, ir.MemRefType) for memref in (*reads, *writes))
         assert [name for name, reads, writes in names if reads == writes] == []
         assert {name for name, _, writes in names if writes} == {
             "vector.store",

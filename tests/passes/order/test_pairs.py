@@ -51,7 +51,7 @@ def is_proven(function):
 def test_what_is_taken_out_is_missed(file):
     for function in functions(file):
         assert is_proven(function)
-        for op in [each.operation for each in sync_of(function) if not len(each.results)]:
+        for op in [sync.operation for sync in sync_of(function) if not len(sync.results)]:
             ops, pairs = pairs_of(function)
             assert pairs.first() is None
             # Only accesses that passed the op can be out of order without it.
@@ -66,7 +66,7 @@ def test_what_is_taken_out_is_missed(file):
             assert pairs.are_in_order(passing)
 
 
-def unrolled(steps):
+def unrolled_product(steps):
     @sl.kernel("(64,64), (64,64), (64,64)", warpgroups=1)
     def product(A, B, D):  # noqa: N803
         a, b = sl.alloc((4, 64, 16), A.dtype), sl.alloc((4, 16, 64), B.dtype)
@@ -80,19 +80,19 @@ def unrolled(steps):
     return product.mlir(sl.bf16, sl.bf16, sl.f32)
 
 
-def inserted(text):
+def count_insertions(text):
     with new_context():
         module = ir.Module.parse(text)
         (function,) = functions_of(module)
-        made = insert(function)
+        insertions = insert(function)
         assert is_proven(function)
-        return len(made), made.questions
+        return len(insertions), insertions.questions
 
 
 def test_questions_grow_with_the_steps():
     # A segment holds some 64 ops: steps are in several of them.
-    ops, questions = inserted(unrolled(16))
-    more_ops, more_questions = inserted(unrolled(32))
+    ops, questions = count_insertions(unrolled_product(16))
+    more_ops, more_questions = count_insertions(unrolled_product(32))
     assert more_ops < 2.2 * ops
     assert more_questions < 2.2 * questions
 
