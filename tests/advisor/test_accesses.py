@@ -65,11 +65,11 @@ def lanes(picture):
     """Return where each lane is drawn: {lane: {(row, column)}}."""
     (cells,) = read(picture._repr_svg_())
     check_positions(cells, picture)
-    found = {}
+    positions = {}
     for cell in cells:
         if cell.lane is not None:
-            found.setdefault(cell.lane, set()).add((cell.row, cell.column))
-    return found
+            positions.setdefault(cell.lane, set()).add((cell.row, cell.column))
+    return positions
 
 
 @pytest.mark.parametrize("view", View)
@@ -100,8 +100,8 @@ def test_a_lane_accesses_all_elements_of_its_16_bytes():
 @pytest.mark.parametrize("step", range(4))
 def test_the_mma_tile_of_a_wgmma_and_its_descriptor_offset(role, contiguous, step):
     layout = atoms(Swizzle.B128, contiguous)
-    at = (0, 16 * step) if role is Role.A else (16 * step, 0)
-    picture = Picture(layout, access=AccessKind.MMA, at=at, role=role)
+    start = (0, 16 * step) if role is Role.A else (16 * step, 0)
+    picture = Picture(layout, access=AccessKind.MMA, at=start, role=role)
     added = mma_tiles(layout, role).steps[0][step]
     over = picture.touched
     assert over is not None
@@ -122,7 +122,7 @@ def test_a_wgmma_reads_64_rows_of_a_and_256_columns_of_b():
 
 
 @pytest.mark.parametrize(
-    "layout, kind, at, message",
+    "layout, kind, start, message",
     [
         (PLAIN, AccessKind.CORE, (64, 0), "begins outside of a tile of 64x64"),
         (PLAIN, AccessKind.CORE, (0, 4), "begins at column 4; expected a multiple of 8"),
@@ -144,6 +144,6 @@ def test_a_wgmma_reads_64_rows_of_a_and_256_columns_of_b():
         (atoms(Swizzle.NONE, shape=(64, 8)), AccessKind.MMA, (0, 0), "not from 0 of 8"),
     ],
 )
-def test_an_illegal_access_is_refused(layout, kind, at, message):
+def test_an_illegal_access_is_refused(layout, kind, start, message):
     with pytest.raises(LayoutError, match=re.escape(message)):
-        Picture(layout, access=kind, at=at).drawing()
+        Picture(layout, access=kind, at=start).drawing()

@@ -19,15 +19,15 @@ SHAPES = [
 def test_bands_have_the_elements_that_are_drawn(shape):
     accumulator = AccumulatorLayout(shape)
     picture = AccumulatorPicture(accumulator)
-    held = set()
+    elements = set()
     for band in picture.data()["bands"]:
         (lane, _), (row, last_row), (column, last) = band["lanes"], band["m"], band["n"]
         for r in range(row, last_row + 1):
             for c in range(column, last + 1):
                 place = (band["cta"], lane + r - row, c - column)
                 assert accumulator.place(r, c) == place
-                held.add((r, c))
-    assert len(held) == shape.m * shape.n
+                elements.add((r, c))
+    assert len(elements) == shape.m * shape.n
     root = ElementTree.fromstring(picture._repr_svg_())
     drawn = [
         tuple(int(rect.get(f"data-{name}")) for name in ("panel", "lane", "row", "column"))

@@ -21,7 +21,7 @@ TILE = parse_layout("(8,8):(8,1)", element("bf16"))
 class Counted(Answer):
     """An answer without a registered rendering."""
 
-    what: object
+    fact: object
     places: tuple[int, ...]
     share: float | None = None
 
@@ -29,16 +29,16 @@ class Counted(Answer):
 def test_the_default_rendering_has_the_fields():
     answer = Counted(TILE, (1, 2))
     layout = "Swizzle<0,4,3> o (8,8):(8,1)"
-    assert answer.data() == {"what": layout, "places": [1, 2], "share": None}
-    assert str(answer) == f"what: {layout}\nplaces: [1, 2]\nshare: None"
+    assert answer.data() == {"fact": layout, "places": [1, 2], "share": None}
+    assert str(answer) == f"fact: {layout}\nplaces: [1, 2]\nshare: None"
     assert answer._repr_html_() == (
-        "<pre>what: Swizzle&lt;0,4,3&gt; o (8,8):(8,1)\nplaces: [1, 2]\nshare: None</pre>"
+        "<pre>fact: Swizzle&lt;0,4,3&gt; o (8,8):(8,1)\nplaces: [1, 2]\nshare: None</pre>"
     )
-    assert repr(answer).startswith("Counted(what=TileLayout(")
+    assert repr(answer).startswith("Counted(fact=TileLayout(")
 
 
 def test_an_answer_in_an_answer():
-    assert Counted(Suspicion("a", "b"), ()).data()["what"] == {"name": "a", "text": "b"}
+    assert Counted(Suspicion("a", "b"), ()).data()["fact"] == {"name": "a", "text": "b"}
 
 
 def test_a_registered_rendering_replaces_the_default():

@@ -15,7 +15,7 @@ BF16 = {"a": "128x64xbf16", "b": "64x256xbf16"}
 
 
 @pytest.mark.parametrize(
-    "given, message",
+    "options, message",
     [
         ({}, "no operand is given; expected A, B or both, for example 128x64xbf16"),
         (
@@ -82,10 +82,10 @@ BF16 = {"a": "128x64xbf16", "b": "64x256xbf16"}
     ],
     ids=str,
 )
-def test_refusals(given, message):
-    with pytest.raises(LayoutError) as refused:
-        choose_operands(**given)
-    assert str(refused.value) == message
+def test_refusals(options, message):
+    with pytest.raises(LayoutError) as error:
+        choose_operands(**options)
+    assert str(error.value) == message
 
 
 def test_an_error_lists_all_refused_layouts():
@@ -99,13 +99,13 @@ def test_an_error_lists_all_refused_layouts():
 
 
 @pytest.mark.parametrize(
-    "given, at",
+    "options, index",
     [({"a": "128y64xbf16"}, 3), ({"a": "64x64xbf16", "load_a": "tma,"}, 4)],
 )
-def test_malformed_texts_have_a_position(given, at):
-    with pytest.raises(TextError) as refused:
-        choose_operands(**given)
-    assert refused.value.index == at
+def test_malformed_texts_have_a_position(options, index):
+    with pytest.raises(TextError) as error:
+        choose_operands(**options)
+    assert error.value.index == index
 
 
 # Choices.

@@ -31,18 +31,18 @@ NAMES = {
 E2M1 = ("f4E2M1FN", "f4E2M1FN")
 
 
-def chosen(a, b, m, n, k, **options):
+def choose_product(a, b, m, n, k, **options):
     """Return the choice for an A of (m, k) and a B of (k, n), K-major by default."""
     tiles = (f"{m}x{k}x{NAMES.get(a, a)}", f"{k}x{n}x{NAMES.get(b, b)}")
     return choose_operands(*tiles, **({"b_major": "k"} | options))
 
 
-def check_emitted(choice, found):
+def check_emitted(choice, instructions):
     """Assert that the emitted instructions are exactly those of the choice."""
     mma, (a, b) = choice.mma, choice.each
     # The allocator chooses the addresses; a tile starts with its first MMA tile.
     begin_a, begin_b = (
-        Tcgen05Descriptor.decode(getattr(found.mmas[0], name)).start for name in "ab"
+        Tcgen05Descriptor.decode(getattr(instructions.mmas[0], name)).start for name in "ab"
     )
     assert begin_a % a.alignment == begin_b % b.alignment == 0
     ids = {step.k: step.id for step in mma.factors.k_blocks} if mma.factors else {}
@@ -60,11 +60,11 @@ def check_emitted(choice, found):
         for b_tile in b.each_mma_tile
         if a_tile.k == b_tile.k
     ]
-    given = [(each.opcode, each.a, each.b, each.instruction) for each in found.mmas]
-    assert sorted(given) == sorted(expected)
-    check_emulator_reads(choice, found.mmas[-1], (begin_a, begin_b))
-    assert found.masks == [mma.commit_mask(RANK)]
-    assert found.columns == [mma.allocated_columns]
+    mmas = [(issued.opcode, issued.a, issued.b, issued.instruction) for issued in instructions.mmas]
+    assert sorted(mmas) == sorted(expected)
+    check_emulator_reads(choice, instructions.mmas[-1], (begin_a, begin_b))
+    assert instructions.masks == [mma.commit_mask(RANK)]
+    assert instructions.columns == [mma.allocated_columns]
 
 
 def check_emulator_reads(choice, last, begins):
@@ -123,7 +123,7 @@ def test_mmas_of_one_cta(case):
         "a_major": case.a_major.replace("mn", "m"),
         "b_major": case.b_major.replace("mn", "n"),
     }
-    choice = chosen(case.a, case.b, case.m, case.n, case.k, arch="sm_100", **majors)
+    choice = choose_product(case.a, case.b, case.m, case.n, case.k, arch="sm_100", **majors)
     check_emitted(choice, instructions_of(case.text, "sm_100a"))
 
 
@@ -166,7 +166,7 @@ def choice_for(case, **options):
     """Return the choice for the tiles of a case."""
     scale = {None: None, "f8E8M0FNU": "ue8m0", "f8E4M3FN": "ue4m3"}[case.scale]
     options |= {"scale": scale, "ctas": case.blocks, "block": case.block if scale else None}
-    return chosen(case.a, case.b, case.m, case.n, case.k, **options)
+    return choose_product(case.a, case.b, case.m, case.n, case.k, **options)
 
 
 @pytest.mark.parametrize("case", [*SCALED, *PAIRS], ids=str)
@@ -177,9 +177,9 @@ def test_scaled_mmas_and_cta_pairs(case):
 @pytest.mark.parametrize("case", LONG, ids=str)
 def test_rows_of_48_bytes(case):
     choice = choice_for(case, arch="sm_103", k_bytes=48)
-    found = instructions_of(case.text, "sm_103a")
-    check_emitted(choice, found)
-    assert any(Tcgen05Descriptor.decode(each.a).absolute for each in found.mmas)
+    instructions = instructions_of(case.text, "sm_103a")
+    check_emitted(choice, instructions)
+    assert any(Tcgen05Descriptor.decode(issued.a).absolute for issued in instructions.mmas)
 
 
 @pytest.mark.parametrize("mix", narrow_mmas.MIXES[::4], ids=" ".join)
@@ -187,8 +187,8 @@ def test_rows_of_48_bytes(case):
 def test_padded_types(mix, scaled):
     m, n = narrow_mmas.M, narrow_mmas.N
     scale = "ue8m0" if scaled else None
-    found = instructions_of(narrow_mmas.kernel(*mix, scaled=scaled), "sm_103a")
-    check_emitted(chosen(*mix, m, n, 128, arch="sm_103", scale=scale), found)
+    instructions = instructions_of(narrow_mmas.kernel(*mix, scaled=scaled), "sm_103a")
+    check_emitted(choose_product(*mix, m, n, 128, arch="sm_103", scale=scale), instructions)
 
 
 @pytest.mark.parametrize(
@@ -199,11 +199,11 @@ def test_copies_of_scale_factors(case):
     copied = instructions_of(case.text, "sm_100a").copied
     counts = [len(tile.data()["copies"]) for tile in factors.tiles]
     assert len(copied) == sum(counts)
-    for tile, at in zip(factors.tiles, (0, counts[0]), strict=True):
-        first = Tcgen05Descriptor.decode(copied[at]).start
+    for tile, begin in zip(factors.tiles, (0, counts[0]), strict=True):
+        first = Tcgen05Descriptor.decode(copied[begin]).start
         expected = [
             tile.blocks.descriptor(block, word, first).encode()
             for block, words in enumerate(tile.blocks.offsets)
             for word in range(len(words))
         ]
-        assert sorted(copied[at : at + len(expected)]) == sorted(expected)
+        assert sorted(copied[begin : begin + len(expected)]) == sorted(expected)

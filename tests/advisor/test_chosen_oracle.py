@@ -46,11 +46,11 @@ def candidate(row, role="b"):
     contiguous = row["major"] == "K" if role == "a" else row["major"] != "K"
     swizzle = SWIZZLES[row["swizzle"]]
     contiguity = "row-major" if contiguous else "column-major"
-    found = answer_for(role, row["dtype"], row["mn"], row["k"], row["stages"], row["major"])
-    by_name = {each["name"]: each for each in found["candidates"]}
+    answer = answer_for(role, row["dtype"], row["mn"], row["k"], row["stages"], row["major"])
+    by_name = {layout["name"]: layout for layout in answer["candidates"]}
     name = f"swizzle {swizzle}, {contiguity}, atoms "
     # Where both orders are the same layout, only one is a candidate.
-    return found, by_name.get(name + order) or by_name[name + "across"]
+    return answer, by_name.get(name + order) or by_name[name + "across"]
 
 
 def name_of(row):
@@ -82,44 +82,44 @@ def test_the_descriptor(row):
 @every_row
 def test_the_steps(row):
     # A has instructions of 64 rows, B as wide ones as there are; CuTe's rows have others, too.
-    found, mine = candidate(row)
+    answer, mine = candidate(row)
     if (
         mine["operand"]["pieces"] != [row["inst_mn"]]
         and row["inst_mn"] == 64
         and row["mn"] % 64 == 0
     ):
-        found, mine = candidate(row, "a")
+        answer, mine = candidate(row, "a")
     steps = mine["operand"]["steps"]
     assert steps[0] == row["k_step_u128"]
     if mine["operand"]["pieces"][0] == row["inst_mn"]:
         mn_steps = row["mn_step_u128"]
         assert steps == [[mn + k for k in row["k_step_u128"]] for mn in mn_steps]
-    assert [i * found["stage_bytes"] // 16 for i in range(row["stages"])] == row["stage_step_u128"]
+    assert [i * answer["stage_bytes"] // 16 for i in range(row["stages"])] == row["stage_step_u128"]
 
 
 def test_the_example_is_the_descriptor_at_its_address():
-    found = answer_for("a", "bf16", 128, 64, 1, "K")["descriptor"]
-    example = found["example"]
-    assert int(example["descriptor"], 16) == int(found["constant"], 16) | example["address"] >> 4
+    descriptor = answer_for("a", "bf16", 128, 64, 1, "K")["descriptor"]
+    constant, example = int(descriptor["constant"], 16), descriptor["example"]
+    assert int(example["descriptor"], 16) == constant | example["address"] >> 4
 
 
 # CuTe's selector of a layout atom.
 
 
-def selected(row, role, load="tma"):
+def selected_swizzle(row, role, load="tma"):
     """Return the swizzle that is chosen for a row's tile; None if it is refused."""
     try:
-        found = answer_for(role, row["dtype"], row["mn"], row["k"], 1, row["major"], load=load)
+        answer = answer_for(role, row["dtype"], row["mn"], row["k"], 1, row["major"], load=load)
     except LayoutError:
         return None
-    return found["swizzle"]
+    return answer["swizzle"]
 
 
 def differing(selector, role, load):
     """Return the rows of a selector for which the chosen swizzle differs."""
     rows = [row for row in DATA["selector"] if row["selector"] == selector]
     assert rows
-    return [row for row in rows if selected(row, role, load) != SWIZZLES[row["selected"]]]
+    return [row for row in rows if selected_swizzle(row, role, load) != SWIZZLES[row["selected"]]]
 
 
 def fits(row):

@@ -61,7 +61,7 @@ def test_every_choice_is_cutes(role):
 
 
 @pytest.mark.parametrize(
-    "given, message",
+    "options, message",
     [
         ({"a": "128x256xe2m1"}, "A: wgmma does not multiply e2m1; sm_100 and sm_103 do (--arch)"),
         (
@@ -157,14 +157,14 @@ def test_every_choice_is_cutes(role):
     ],
     ids=str,
 )
-def test_refusals(given, message):
-    with pytest.raises(LayoutError) as refused:
-        choose_operands(**given)
-    assert str(refused.value) == message
+def test_refusals(options, message):
+    with pytest.raises(LayoutError) as error:
+        choose_operands(**options)
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize(
-    "given, why",
+    "options, why",
     [
         (
             {"a": "128x32xtf32", "a_major": "m", "max_swizzle": 64},
@@ -178,10 +178,10 @@ def test_refusals(given, message):
     ],
     ids=str,
 )
-def test_reasons_that_refuse_all_layouts(given, why):
-    with pytest.raises(LayoutError) as refused:
-        choose_operands(**given, arch="sm_100")
-    assert why in str(refused.value)
+def test_reasons_that_refuse_all_layouts(options, why):
+    with pytest.raises(LayoutError) as error:
+        choose_operands(**options, arch="sm_100")
+    assert why in str(error.value)
 
 
 # Choices.
@@ -197,13 +197,13 @@ def test_the_kind_follows_from_the_types():
         ("e2m1", "e2m1", "ue8m0"): "mxf4",
         ("e2m1", "e2m1", "ue4m3"): "mxf4nvf4",
     }
-    found = {
+    chosen_kinds = {
         (a, b, scale): choose_operands(
             f"128x256x{a}", f"256x64x{b}", arch="sm_100", scale=scale, b_major="k"
         ).data()["mma"]["kind"]
         for a, b, scale in kinds
     }
-    assert found == kinds
+    assert chosen_kinds == kinds
     assert set(kinds.values()) == set(KINDS)
 
 
@@ -240,9 +240,10 @@ def test_instruction_descriptors_have_the_operand_types():
         "128x64xe5m2", "64x64xe4m3", arch="sm_100", ctas=2, scale="ue8m0", a_major="m"
     ).data()["mma"]
     (instruction,) = mma["instructions"]
-    found = InstructionDescriptor.decode(int(instruction["descriptor"], 16), KINDS["mxf8f6f4"])
-    assert (str(found.a), str(found.b), found.m, found.n) == ("e5m2", "e4m3", 256, 128)
-    assert (found.a_mn_major, found.b_mn_major, found.scale) == (True, True, "ue8m0")
+    descriptor = InstructionDescriptor.decode(int(instruction["descriptor"], 16), KINDS["mxf8f6f4"])
+    assert (str(descriptor.a), str(descriptor.b)) == ("e5m2", "e4m3")
+    assert (descriptor.m, descriptor.n) == (256, 128)
+    assert (descriptor.a_mn_major, descriptor.b_mn_major, descriptor.scale) == (True, True, "ue8m0")
     assert instruction["instruction"] == (
         "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.block32"
     )

@@ -49,11 +49,11 @@ def main_of(number, case):
             f"for (unsigned r = 0; r < {rows}; ++r) for (unsigned c = 0; c < {columns}; ++c) "
             f"put({name}::offset(r, c));"
         )
-        each = f"{name}::descriptor({START}) + {name}::step({{}}, {{}})"
+        expression = f"{name}::descriptor({START}) + {name}::step({{}}, {{}})"
         if isinstance(operand.mma_tiles, Chunks):
-            each = f"{name}::descriptor({START}, {{}}, {{}})"
+            expression = f"{name}::descriptor({START}, {{}}, {{}})"
         lines += [
-            f"put({each.format(*first_element(operand, mma_tile))});"
+            f"put({expression.format(*first_element(operand, mma_tile))});"
             for mma_tile in operand.each_mma_tile
         ]
     return "\n".join([*lines, "}"])
@@ -65,7 +65,7 @@ def first_element(operand, mma_tile):
 
 
 @pytest.fixture(scope="module")
-def executed(tmp_path_factory):
+def program_outputs(tmp_path_factory):
     """For each case, the results of its functions on the CPU, as `main_of` writes them."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
@@ -81,29 +81,29 @@ def executed(tmp_path_factory):
     flags = ["-std=c++14", "-O1", "-Wall", "-Wextra", "-Werror", "-D__host__=", "-D__device__="]
     subprocess.run([compiler, *flags, "all.cpp", "-o", "all"], cwd=folder, check=True)
     ran = subprocess.run([folder / "all"], capture_output=True, check=True)
-    numbers, found = np.frombuffer(ran.stdout, np.uint64), {}
+    numbers, outputs = np.frombuffer(ran.stdout, np.uint64), {}
     for case in CASES:
         for operand in case.choice.each:
             rows, columns = operand.spec.shape[-2:]
             count, tiles = rows * columns, len(operand.each_mma_tile)
             offsets, rest = numbers[:count].reshape(rows, columns), numbers[count:]
-            found[case, operand.role] = offsets.astype(np.int64), [int(x) for x in rest[:tiles]]
+            outputs[case, operand.role] = offsets.astype(np.int64), [int(x) for x in rest[:tiles]]
             numbers = rest[tiles:]
     assert not numbers.size
-    return found
+    return outputs
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_offsets_are_those_of_the_layout(case, executed):
+def test_offsets_are_those_of_the_layout(case, program_outputs):
     for operand in case.choice.each:
-        offsets, _ = executed[case, operand.role]
+        offsets, _ = program_outputs[case, operand.role]
         np.testing.assert_array_equal(offsets, operand.tile.offsets())
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_instructions_read_at_the_offsets(case, executed):
+def test_instructions_read_at_the_offsets(case, program_outputs):
     for operand in case.choice.each:
-        offsets, descriptors = executed[case, operand.role]
+        offsets, descriptors = program_outputs[case, operand.role]
         element, op = operand.spec.element, operand.op
         places = offsets if operand.role.value == "a" else offsets.T
         for mma_tile, descriptor in zip(operand.each_mma_tile, descriptors, strict=True):

@@ -72,18 +72,21 @@ def test_arrows_have_heads_at_both_ends(ends):
 
     line = Line(*ends, "#0000ff", 1, arrows=True)
     image = image_module.open(io.BytesIO(png(Drawing(100, 80, "", (line,)))))
-    wide = [sum(p != (255, 255, 255) for p in _across(image, ends, at)) for at in (0.1, 0.5, 0.9)]
+    wide = [
+        sum(p != (255, 255, 255) for p in _across(image, ends, fraction))
+        for fraction in (0.1, 0.5, 0.9)
+    ]
     assert wide[1] <= 4 < min(wide[0], wide[2])
     assert svg(Drawing(100, 80, "", (line,))).count("url(#head)") == 2
 
 
-def _across(image, ends, at):
+def _across(image, ends, fraction):
     """The pixels of a line across an arrow, at a part of its length."""
     x1, y1, x2, y2 = (2 * end for end in ends)
     if x1 == x2:
-        y = round(y1 + (y2 - y1) * at)
+        y = round(y1 + (y2 - y1) * fraction)
         return [image.getpixel((x, y)) for x in range(image.width)]
-    x = round(x1 + (x2 - x1) * at)
+    x = round(x1 + (x2 - x1) * fraction)
     return [image.getpixel((x, y)) for y in range(image.height)]
 
 

@@ -22,10 +22,10 @@ BF16 = element("bf16")
 A = tile_of_atoms(BF16, (4, 128, 128), 1, Swizzle.B128)
 
 
-def refused(tile, role=Role.A, rows=None):
-    found = operand_of(tile, role, rows)
-    assert isinstance(found, Mismatch)
-    return found.reason
+def refusal(tile, role=Role.A, rows=None):
+    mismatch = operand_of(tile, role, rows)
+    assert isinstance(mismatch, Mismatch)
+    return mismatch.reason
 
 
 # Fields.
@@ -121,10 +121,12 @@ def test_a_tile_that_starts_inside_a_pattern_has_a_base_offset():
 
 @given(operands().filter(lambda operand: operand.tile.element in MULTIPLICANDS))
 def test_every_operand_has_descriptors(operand):
-    found = operand_of(operand.oriented_tile, operand.role)
-    answer = encode_operand(found)
-    assert answer.descriptors[0][0] == answer.bits == found.mma_tiles.descriptor(0).encode()
-    assert found.mma_tiles.canonical.major is operand.major
+    encoded_operand = operand_of(operand.oriented_tile, operand.role)
+    answer = encode_operand(encoded_operand)
+    assert (
+        answer.descriptors[0][0] == answer.bits == encoded_operand.mma_tiles.descriptor(0).encode()
+    )
+    assert encoded_operand.mma_tiles.canonical.major is operand.major
 
 
 def test_a_tile_may_end_where_addresses_end():
@@ -159,12 +161,12 @@ def test_illegal_starts(start, problem):
     ],
 )
 def test_tiles_that_are_not_operands(text, element_name, reason):
-    assert refused(parse_layout(text, element(element_name))) == reason
+    assert refusal(parse_layout(text, element(element_name))) == reason
 
 
 def test_rows_of_an_instruction():
     b = tile_of_atoms(BF16, (64, 256), 0, Swizzle.B128)
     assert operand_of(b, Role.B, 128).mma_tiles.pieces == (128, 128)
-    assert refused(b, Role.B, 96) == (
+    assert refusal(b, Role.B, 96) == (
         "instructions of N = 96 do not cut N = 256 evenly; N = 8, 16, 32, 64, 128, 256 do"
     )

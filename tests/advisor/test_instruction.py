@@ -10,7 +10,7 @@ from mlir_smem.layout import Arch, LayoutError
 from mlir_smem.layout.tcgen05 import KINDS
 
 
-def decoded(bits, kind, arch=Arch.SM_100):
+def decode(bits, kind, arch=Arch.SM_100):
     return decode_instruction(bits, KINDS[kind], arch)
 
 
@@ -28,12 +28,12 @@ def decoded(bits, kind, arch=Arch.SM_100):
     ],
 )  # fmt: skip
 def test_text(bits, kind, arch, head):
-    text = str(decoded(bits, kind, arch))
+    text = str(decode(bits, kind, arch))
     assert text.split("\n")[0] == f"{bits:#010x}, {head}"
 
 
 def test_fields():
-    answer = decoded(0x04032910, "tf32")
+    answer = decode(0x04032910, "tf32")
     assert field_rows(answer) == [
         ("sparsity selector", "0-1", "0", "0"),
         ("sparse", "2", "0", "no"),
@@ -52,8 +52,8 @@ def test_fields():
 
 
 def test_fields_of_a_block_scaled_kind():
-    answer = decoded(0xD04004A0, "mxf4nvf4", Arch.SM_103)
-    fields = {name: (at, code, meaning) for name, at, code, meaning in field_rows(answer)}
+    answer = decode(0xD04004A0, "mxf4nvf4", Arch.SM_103)
+    fields = {name: (bits, code, meaning) for name, bits, code, meaning in field_rows(answer)}
     assert fields["scale type"] == ("23", "0", "ue4m3")
     assert fields["A's scale ID"] == ("29-30", "2", "scale factors from byte 2 of the word")
     assert fields["B's scale ID"] == ("4-5", "2", "scale factors from byte 2 of the word")
@@ -62,7 +62,7 @@ def test_fields_of_a_block_scaled_kind():
 
 
 def test_json():
-    data = decoded(0x10218490, "f16").data()
+    data = decode(0x10218490, "f16").data()
     assert json.dumps(data)
     assert (data["arch"], data["kind"], data["ctas"]) == ("sm_100", "f16", 2)
     assert data["fields"] == {
@@ -83,7 +83,7 @@ def test_json():
 
 
 def test_in_a_notebook():
-    shown = decoded(0x08410010, "f16")._repr_html_()
+    shown = decode(0x08410010, "f16")._repr_html_()
     assert "<td>B&#x27;s major</td><td>16</td><td>1</td><td>N-major</td>" in shown
 
 
@@ -115,8 +115,8 @@ def test_in_a_notebook():
     ],
 )
 def test_illegal_instructions(bits, kind, arch, name, text):
-    answer = decoded(bits, kind, arch)
-    assert [(each.name, each.text) for each in answer.suspicions] == [(name, text)]
+    answer = decode(bits, kind, arch)
+    assert [(suspicion.name, suspicion.text) for suspicion in answer.suspicions] == [(name, text)]
     assert f"suspicious ({name}): {text}" in str(answer)
 
 
@@ -131,4 +131,4 @@ def test_illegal_instructions(bits, kind, arch, name, text):
 )  # fmt: skip
 def test_errors(bits, kind, arch, problem):
     with pytest.raises(LayoutError, match=problem):
-        decoded(bits, kind, arch)
+        decode(bits, kind, arch)

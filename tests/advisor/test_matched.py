@@ -99,10 +99,10 @@ def test_the_nearest_layout_has_the_fewest_differences():
 
 
 def test_no_layout_is_near_a_shape_that_no_instruction_reads():
-    found = match_tile(parse_layout("(60,64):(64,1)", BF16), Role.A)
-    assert found.found == Mismatch("M is 60, not a multiple of 64")
-    assert found.nearest is None
-    assert found.data()["nearest"] is None
+    match = match_tile(parse_layout("(60,64):(64,1)", BF16), Role.A)
+    assert match.found == Mismatch("M is 60, not a multiple of 64")
+    assert match.nearest is None
+    assert match.data()["nearest"] is None
 
 
 @given(layouts(), st.sampled_from(Role), st.sampled_from([None, 16, 48, 64]))
@@ -124,9 +124,9 @@ def test_in_a_notebook():
 
 
 def test_a_type_without_layouts_has_no_nearest():
-    found = match_tile(tile_of_atoms(element("s32"), (64, 32), 1, Swizzle.B128), Role.A)
-    assert found.found == Mismatch("s32 is not an A or B element type of wgmma")
-    assert (found.nearest, found.matching_swizzles) == (None, ())
+    match = match_tile(tile_of_atoms(element("s32"), (64, 32), 1, Swizzle.B128), Role.A)
+    assert match.found == Mismatch("s32 is not an A or B element type of wgmma")
+    assert (match.nearest, match.matching_swizzles) == (None, ())
 
 
 # Maps.

@@ -23,7 +23,7 @@ def test_numbers(text, value):
 
 
 @pytest.mark.parametrize(
-    "text, at, problem",
+    "text, index, problem",
     [
         ("", 0, "expected a number"),
         ("0x", 2, "expected a number"),
@@ -39,10 +39,10 @@ def test_numbers(text, value):
         ),
     ],
 )
-def test_malformed_numbers(text, at, problem):
+def test_malformed_numbers(text, index, problem):
     with pytest.raises(TextError) as error:
         parse_number("descriptor", text, "0x40")
-    assert (error.value.index, error.value.problem) == (at, problem)
+    assert (error.value.index, error.value.problem) == (index, problem)
     assert str(error.value) == f"malformed descriptor '{text}': {problem}"
 
 
@@ -51,14 +51,14 @@ def test_lists():
 
 
 @pytest.mark.parametrize(
-    "text, at, problem",
+    "text, index, problem",
     [
         ("0,2,x", 4, "unexpected 'x'"),
         ("0,,2", 2, "expected a number"),
         ("", 0, "expected a number"),
     ],
 )
-def test_the_caret_of_a_list(text, at, problem):
+def test_the_caret_of_a_list(text, index, problem):
     with pytest.raises(TextError) as error:
         parse_numbers("--k-steps", text, "0,2")
-    assert (error.value.text, error.value.index, error.value.problem) == (text, at, problem)
+    assert (error.value.text, error.value.index, error.value.problem) == (text, index, problem)

@@ -96,12 +96,12 @@ def test_colours(color):
 
 
 def test_a_start_and_a_base_offset_move_the_pattern():
-    at = {b: Picture(TILE, start=0x480, base_offset=b) for b in (0, 1)}
-    drawn = {b: read(picture._repr_svg_())[0] for b, picture in at.items()}
-    for b in at:
-        check_positions(drawn[b], at[b])
+    pictures = {b: Picture(TILE, start=0x480, base_offset=b) for b in (0, 1)}
+    drawn = {b: read(picture._repr_svg_())[0] for b, picture in pictures.items()}
+    for b in pictures:
+        check_positions(drawn[b], pictures[b])
     # With its base offset, the tile starts with its first element again.
-    first = [next((c.row, c.column) for c in drawn[b] if c.byte == 0x480) for b in at]
+    first = [next((c.row, c.column) for c in drawn[b] if c.byte == 0x480) for b in pictures]
     assert first == [(0, 8), (0, 0)]
 
 
@@ -143,9 +143,9 @@ def test_comparison_with_no_swizzle():
 def outlines(picture):
     """Return the thick lines as lengths in cells: (horizontal, vertical)."""
     text = picture._repr_svg_()
-    found = re.findall(r'd="M(\d+) (\d+)L(\d+) (\d+)"[^>]*stroke-width="2"', text)
+    coordinates = re.findall(r'd="M(\d+) (\d+)L(\d+) (\d+)"[^>]*stroke-width="2"', text)
     width, height = map(int, re.search(r'<rect [^>]*width="(\d+)" height="(\d+)"', text).groups())
-    lines = [tuple(map(int, line)) for line in found]
+    lines = [tuple(map(int, line)) for line in coordinates]
     across = sorted((x2 - x1) // width for x1, y1, x2, y2 in lines if y1 == y2)
     down = sorted((y2 - y1) // height for x1, y1, x2, y2 in lines if x1 == x2)
     return across, down
@@ -187,13 +187,13 @@ def test_brackets_show_lbo_and_sbo(form, view, name, lengths, role):
         direction = {"down": "across", "across": "down"}[direction]
     width, height = map(int, re.search(r'<rect [^>]*width="(\d+)" height="(\d+)"', text).groups())
     arrows = re.findall(r'd="M(\d+) (\d+)L(\d+) (\d+)"[^>]*marker-start', text)
-    found = [
+    brackets = [
         ("down", (int(y2) - int(y1)) / height)
         if x1 == x2
         else ("across", (int(x2) - int(x1)) / width)
         for x1, y1, x2, y2 in arrows
     ]
-    assert (direction, length) in found
+    assert (direction, length) in brackets
 
 
 def test_the_data_has_every_cell():

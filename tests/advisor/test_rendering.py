@@ -29,16 +29,16 @@ def test_an_answer_does_not_override_its_renderings(answer_class):
 
 @pytest.mark.parametrize("rendering", [data, text, html], ids=lambda rendering: rendering.__name__)
 def test_a_rendering_is_in_the_module_of_the_same_name(rendering):
-    def last(of):
-        return of.__module__.rpartition(".")[2]
+    def last(cls):
+        return cls.__module__.rpartition(".")[2]
 
     package = "mlir_smem.advisor.rendering."
-    found = {
+    functions = {
         answer_class: function
         for answer_class, function in rendering.registry.items()
         if answer_class.__module__.startswith("mlir_smem.advisor.")
     }
-    assert len(found) > 5
-    assert {answer_class: function.__module__ for answer_class, function in found.items()} == {
-        answer_class: package + last(answer_class) for answer_class in found
+    assert len(functions) > 5
+    assert {answer_class: function.__module__ for answer_class, function in functions.items()} == {
+        answer_class: package + last(answer_class) for answer_class in functions
     }

@@ -28,17 +28,17 @@ tiles = st.builds(
 
 @given(tiles, st.integers(0, 15).map(lambda n: 16 * n))
 def test_the_copies_read_the_whole_tile(tile, start):
-    found = match_scales(tile)
-    encoded = found.encoded(start)
-    for index in range(len(found.stage_steps)):
-        begin = start + 16 * found.stage_steps[index]
+    match = match_scales(tile)
+    encoded = match.encoded(start)
+    for index in range(len(match.stage_steps)):
+        begin = start + 16 * match.stage_steps[index]
         stage = tile.stage(index) if len(tile.shape) == 3 else None
-        held = start + (stage.offset if stage else 0) + found.stage.offsets()
+        addresses = start + (stage.offset if stage else 0) + match.stage.offsets()
         for block, row in enumerate(encoded.descriptors):
             for word, bits in enumerate(row):
-                moved = bits + found.stage_steps[index]
+                moved = bits + match.stage_steps[index]
                 read = copied_addresses(Tcgen05Descriptor.decode(moved))
-                part = held[128 * block : 128 * block + 128, 4 * word : 4 * word + 4]
+                part = addresses[128 * block : 128 * block + 128, 4 * word : 4 * word + 4]
                 assert (read == part).all()
                 assert decode_copy(moved).suspicions == ()
                 assert (
@@ -71,25 +71,25 @@ def test_text_of_a_matching_tile():
 
 
 def test_a_tile_that_does_not_match():
-    found = match_scales(ROW_MAJOR)
-    assert not found.data()["matches"]
-    assert found.data()["nearest"] == {
+    match = match_scales(ROW_MAJOR)
+    assert not match.data()["matches"]
+    assert match.data()["nearest"] == {
         "layout": "Swizzle<0,4,3> o ((32,4),(4,2)):((16,4),(1,512))",
         "name": "blocks of 128x4 factors",
         "different": 1016,
         "total": 1024,
     }
-    assert str(found).startswith(
+    assert str(match).startswith(
         "no match  the factors are stored as Swizzle<0,4,3> o (128,8):(8,1); "
     )
     with pytest.raises(LayoutError, match=r"^the factors are stored as "):
-        found.encoded()
+        match.encoded()
 
 
 def test_a_shape_without_blocks():
-    found = match_scales(parse_layout("(96,4):(4,1)", UE8M0))
-    assert found.nearest is None
-    assert str(found).startswith("no match  factors of 96 rows, no multiple of 128; expected 128 ")
+    match = match_scales(parse_layout("(96,4):(4,1)", UE8M0))
+    assert match.nearest is None
+    assert str(match).startswith("no match  factors of 96 rows, no multiple of 128; expected 128 ")
 
 
 def test_stages_that_are_not_aligned():
@@ -141,18 +141,18 @@ RIGHT = Tcgen05Descriptor(0x400, 0, 128)
     ],
 )
 def test_suspicions_of_copies(descriptor, arch, names):
-    found = decode_copy(descriptor.encode(), Arch.parse(arch))
-    assert [each.name for each in found.suspicions] == names
-    assert found.data()["reads"] == copied_addresses(descriptor).tolist()
+    answer = decode_copy(descriptor.encode(), Arch.parse(arch))
+    assert [suspicion.name for suspicion in answer.suspicions] == names
+    assert answer.data()["reads"] == copied_addresses(descriptor).tolist()
 
 
 def test_a_descriptor_of_an_operand_is_suspicious_for_a_copy():
-    found = decode_copy(0x4000404000010040)
-    assert [each.name for each in found.suspicions] == ["copy-swizzle", "copy-sbo"]
-    assert found.data()["reads"] is None
+    answer = decode_copy(0x4000404000010040)
+    assert [suspicion.name for suspicion in answer.suspicions] == ["copy-swizzle", "copy-sbo"]
+    assert answer.data()["reads"] is None
     without_version = decode_copy(RIGHT.encode() & ~(1 << 46))
-    assert [each.name for each in without_version.suspicions] == ["version"]
-    assert "<td>to the next 8 of 32 lines</td>" in found._repr_html_()
+    assert [suspicion.name for suspicion in without_version.suspicions] == ["version"]
+    assert "<td>to the next 8 of 32 lines</td>" in answer._repr_html_()
 
 
 def test_text_of_a_descriptor():
@@ -165,14 +165,14 @@ def test_text_of_a_descriptor():
 
 
 def test_the_right_descriptor_has_no_causes():
-    found = diagnose_scales(match_scales(FOUR), RIGHT.encode(), (0, 32))
-    assert (found.causes, found.wrong.any()) == ((), False)
-    rows, columns = np.indices(found.read.shape)
-    assert (found.actual == np.stack([rows, columns], axis=-1)).all()
+    diagnosis = diagnose_scales(match_scales(FOUR), RIGHT.encode(), (0, 32))
+    assert (diagnosis.causes, diagnosis.wrong.any()) == ((), False)
+    rows, columns = np.indices(diagnosis.read.shape)
+    assert (diagnosis.actual == np.stack([rows, columns], axis=-1)).all()
 
 
 @pytest.mark.parametrize(
-    "tile, descriptor, steps, at, causes",
+    "tile, descriptor, steps, start, causes",
     [
         (
             ONE,
@@ -217,10 +217,10 @@ def test_the_right_descriptor_has_no_causes():
     ],
     ids=["sbo", "step", "start", "row-major"],
 )
-def test_causes_of_wrong_factors(tile, descriptor, steps, at, causes):
-    found = diagnose_scales(match_scales(tile), descriptor.encode(), steps, at)
-    assert list(found.causes) == causes
-    assert found.wrong.any()
+def test_causes_of_wrong_factors(tile, descriptor, steps, start, causes):
+    diagnosis = diagnose_scales(match_scales(tile), descriptor.encode(), steps, start)
+    assert list(diagnosis.causes) == causes
+    assert diagnosis.wrong.any()
 
 
 @pytest.mark.parametrize(

@@ -12,24 +12,24 @@ def factors_of(a, b, **options):
 
 
 def test_tiles_copies_and_k_blocks():
-    found = factors_of("128x256xe2m1", "256x192xe2m1", scale="ue8m0")
-    assert (found["type"], found["block"], found["factors"]) == ("ue8m0", 32, 2)
+    factors = factors_of("128x256xe2m1", "256x192xe2m1", scale="ue8m0")
+    assert (factors["type"], factors["block"], factors["factors"]) == ("ue8m0", 32, 2)
     # B's rows are N, rounded up to 128.
-    assert (found["a"]["shape"], found["b"]["shape"]) == ([128, 8], [256, 8])
-    assert found["b"]["copies"] == [
+    assert (factors["a"]["shape"], factors["b"]["shape"]) == ([128, 8], [256, 8])
+    assert factors["b"]["copies"] == [
         {"offset": 0, "descriptor": "0x0000400800000000", "column": 0},
         {"offset": 512, "descriptor": "0x0000400800000020", "column": 8},
         {"offset": 1024, "descriptor": "0x0000400800000040", "column": 4},
         {"offset": 1536, "descriptor": "0x0000400800000060", "column": 12},
     ]
-    assert (found["a"]["columns"], found["b"]["columns"]) == (8, 16)
-    assert [(k_block["k"], k_block["word"], k_block["id"]) for k_block in found["k_blocks"]] == [
+    assert (factors["a"]["columns"], factors["b"]["columns"]) == (8, 16)
+    assert [(k_block["k"], k_block["word"], k_block["id"]) for k_block in factors["k_blocks"]] == [
         (0, 0, 0),
         (64, 0, 2),
         (128, 1, 0),
         (192, 1, 2),
     ]
-    for k_block in found["k_blocks"]:
+    for k_block in factors["k_blocks"]:
         (bits,) = k_block["descriptors"]
         read = InstructionDescriptor.decode(int(bits, 0), KINDS["mxf4"])
         assert (read.a_scale, read.b_scale, read.n) == (k_block["id"], k_block["id"], 192)
@@ -57,14 +57,14 @@ def test_tiles_copies_and_k_blocks():
     ],
 )
 def test_words_and_ids_of_each_kind(a, b, options, per_row, words):
-    found = factors_of(a, b, **options)
-    assert found["factors"] == per_row
-    assert [(k_block["word"], k_block["id"]) for k_block in found["k_blocks"]] == words
+    factors = factors_of(a, b, **options)
+    assert factors["factors"] == per_row
+    assert [(k_block["word"], k_block["id"]) for k_block in factors["k_blocks"]] == words
 
 
 def test_each_cta_of_a_pair_has_the_factors_of_all_of_b():
-    found = factors_of("128x64xe2m1", "64x128xe2m1", scale="ue8m0", ctas=2)
-    assert (found["a"]["shape"], found["b"]["shape"]) == ([128, 4], [256, 4])
+    factors = factors_of("128x64xe2m1", "64x128xe2m1", scale="ue8m0", ctas=2)
+    assert (factors["a"]["shape"], factors["b"]["shape"]) == ([128, 4], [256, 4])
 
 
 def test_factors_count_among_the_columns():

@@ -310,9 +310,9 @@ def test_cutes_descriptors_raise_only_true_suspicions():
             Major[row["major"]],
             row["inst_mn"],
         )
-        found = [suspicion.name for suspicion in answer.suspicions]
-        assert set(found) <= {"swizzle-wide"}, (row, found)
-        wide += len(found)
+        names = [suspicion.name for suspicion in answer.suspicions]
+        assert set(names) <= {"swizzle-wide"}, (row, names)
+        wide += len(names)
     assert wide == sum(
         row["major"] == "MN"
         and row["swizzle"] != "INTER"

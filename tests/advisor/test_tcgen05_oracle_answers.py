@@ -7,7 +7,7 @@ from mlir_smem.layout import Arch, Major, Role, element
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
 
 
-def stored(row):
+def tile_as_b(row):
     """Return a row's tile as B, (k, n), with stages as the first extent if it has several."""
     tile = tile_of(row)
     return (tile if row["stages"] > 1 else tile.stage(0).layout).transposed()
@@ -33,7 +33,7 @@ def check(data, row):
 
 def test_encode_gives_cutes_descriptors():
     for row in ROWS:
-        operand = operand_of(stored(row), Role.B, row["inst_mn"], Arch.SM_100)
+        operand = operand_of(tile_as_b(row), Role.B, row["inst_mn"], Arch.SM_100)
         assert isinstance(operand, Operand), (row, operand)
         check(encode_operand(operand, row["smem_addr"]).data(), row)
 
@@ -41,7 +41,7 @@ def test_encode_gives_cutes_descriptors():
 def test_match_gives_cutes_descriptors():
     # `match` gives the same values, and the places of all elements.
     for row in ROWS[::7]:
-        data = match_tile(stored(row), Role.B, row["inst_mn"], Arch.SM_100).data()
+        data = match_tile(tile_as_b(row), Role.B, row["inst_mn"], Arch.SM_100).data()
         assert data["matches"]
         encoded = data["encoded"]
         encoded["fields"]["start"] = row["smem_addr"]
@@ -57,4 +57,4 @@ def test_cutes_descriptors_raise_only_true_suspicions():
         wide = SWIZZLES[row["swizzle"]].atom_elements(element_type) > row["inst_mn"]
         swizzled = row["swizzle"] != "INTER"
         expected = ["swizzle-wide"] if major is Major.MN and swizzled and wide else []
-        assert [each.name for each in answer.suspicions] == expected, row
+        assert [suspicion.name for suspicion in answer.suspicions] == expected, row

@@ -20,7 +20,7 @@ def test_cells_of_the_ninth_form_are_drawn_at_their_offsets(view):
 
 def test_brackets_of_the_ninth_form_span_its_atoms():
     strides = Picture(NINTH, strides=True, arch=Arch.SM_100).descriptor_strides
-    assert [(each.name, each.size, each.to) for each in strides] == [
+    assert [(stride.name, stride.size, stride.to) for stride in strides] == [
         ("LBO", 1024, (32, 0)),
         ("SBO", 512, (0, 4)),
     ]
@@ -60,9 +60,9 @@ def test_an_mma_tile_starts_at_a_multiple_of_its_k():
 )
 def test_padded_types_are_explained(name, note):
     notes = Picture(tile_of_atoms(element(name), (8, 128), 1, Swizzle.B128)).notes
-    assert any(note in each for each in notes)
+    assert any(note in text for text in notes)
     plain = Picture(tile_of_atoms(element("e4m3"), (8, 128), 1, Swizzle.B128)).notes
-    assert not any("padding" in each for each in plain)
+    assert not any("padding" in text for text in plain)
 
 
 LONG = parse_layout("Swizzle<3,4,3> o (128,(256,3)):(256,(1,32768))", element("e2m1"))

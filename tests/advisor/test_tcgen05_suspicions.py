@@ -19,7 +19,7 @@ ABSOLUTE = 1 << 52
 def suspicions(bits, name=None, major=None, arch=SM_100, **more):
     """Return the suspicions about a descriptor, by name."""
     answer = decode(bits, name and element(name), major, arch=arch, **more)
-    return {each.name: each.text for each in answer.suspicions}
+    return {suspicion.name: suspicion.text for suspicion in answer.suspicions}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_an_absolute_lbo_off_the_pattern():
 
 def test_an_absolute_lbo_of_an_mn_major_operand():
     answer = decode(SPLIT, element("bf16"), Major.MN, arch=SM_103)
-    assert [each.text for each in answer.suspicions] == [
+    assert [suspicion.text for suspicion in answer.suspicions] == [
         "LBO is an absolute address (bit 52), which needs a K-major operand, but this one is MN-major"
     ]
     assert answer.data()["reads"] is None

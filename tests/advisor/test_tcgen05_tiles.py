@@ -34,7 +34,7 @@ A_TF32 = tile_of_atoms(TF32, (128, 32), 0, ATOMS)
 RIGHT = Tcgen05Descriptor(0x800, 16, 1024, swizzle=Swizzle.B128)
 
 
-def matched(tile, role=Role.A, arch=Arch.SM_100, rows=None):
+def match(tile, role=Role.A, arch=Arch.SM_100, rows=None):
     return match_tile(tile, role, rows, arch)
 
 
@@ -77,7 +77,7 @@ def test_fields_that_a_descriptor_cannot_hold(swizzle, offset, arch, absolute, p
 
 
 def test_a_tile_with_32_byte_atomicity():
-    answer = matched(A_TF32)
+    answer = match(A_TF32)
     assert str(answer) == (
         "matches     MN-major: Swizzle<2,5,2> o ((T,8,m),(4,k)):((1,T,LBO),(8T,SBO))\n"
         "layout      Swizzle<2,5,2> o ((32,4),32):((1,1024),32)\n"
@@ -93,8 +93,8 @@ def test_a_tile_with_32_byte_atomicity():
 def test_narrow_types(name, arch):
     element_type = element(name)
     tile = tile_of_atoms(element_type, (128, 4 * instruction_k(element_type)), 1, Swizzle.B128)
-    assert matched(tile, arch=arch).encoded.operand.k_steps == (0, 2, 4, 6)
-    assert matched(tile, arch=Arch.SM_90).found == Mismatch(
+    assert match(tile, arch=arch).encoded.operand.k_steps == (0, 2, 4, 6)
+    assert match(tile, arch=Arch.SM_90).found == Mismatch(
         f"{name} is not an A or B element type of wgmma"
     )
 
@@ -108,13 +108,13 @@ def test_the_most_rows_that_an_instruction_has():
 
 def test_stages():
     tile = tile_of_atoms(E2M1, (3, 128, 256), 1, Swizzle.B128)
-    found = operand_of(tile, Role.A, arch=Arch.SM_100)
-    assert found.stage_steps == (0, 1024, 2048)
-    assert encode_operand(found).bits == 0x4000404000010000
+    operand = operand_of(tile, Role.A, arch=Arch.SM_100)
+    assert operand.stage_steps == (0, 1024, 2048)
+    assert encode_operand(operand).bits == 0x4000404000010000
 
 
 def test_mn_major_32_bit_types_need_32_byte_atomicity():
-    answer = matched(tile_of_atoms(TF32, (128, 32), 0, Swizzle.B128))
+    answer = match(tile_of_atoms(TF32, (128, 32), 0, Swizzle.B128))
     assert answer.found == Mismatch(
         "the tile is M-major with swizzle 128B, but tcgen05 reads tf32 so with 128B_ATOM_32B"
     )
@@ -124,17 +124,17 @@ def test_mn_major_32_bit_types_need_32_byte_atomicity():
 
 def test_32_byte_atomicity_of_other_operands():
     tile = tile_of_atoms(BF16, (128, 64), 1, ATOMS)
-    assert matched(tile).matching_swizzles == (Swizzle.B128,)
-    assert "tcgen05 reads bf16 so with 128B or 64B or 32B or none" in matched(tile).found.reason
-    hopper = matched(tile, arch=Arch.SM_90)
+    assert match(tile).matching_swizzles == (Swizzle.B128,)
+    assert "tcgen05 reads bf16 so with 128B or 64B or 32B or none" in match(tile).found.reason
+    hopper = match(tile, arch=Arch.SM_90)
     assert hopper.found == Mismatch("wgmma has no swizzle 128B_ATOM_32B; tcgen05 has")
     assert hopper.nearest.layout == A
 
 
 def test_integers_are_legal_only_on_sm_100():
     tile = tile_of_atoms(element("s8"), (128, 128), 1, Swizzle.B128)
-    assert isinstance(matched(tile).found, Operand)
-    answer = matched(tile, arch=Arch.SM_103)
+    assert isinstance(match(tile).found, Operand)
+    answer = match(tile, arch=Arch.SM_103)
     assert answer.found == Mismatch("s8 is not an A or B element type of tcgen05 on sm_103")
     assert answer.nearest is None
 
@@ -150,21 +150,21 @@ def test_a_map():
 
 
 def test_a_right_descriptor():
-    answer = diagnose(matched(A), RIGHT.encode(), (0, 2, 4, 6))
+    answer = diagnose(match(A), RIGHT.encode(), (0, 2, 4, 6))
     assert str(answer) == "all 8192 elements are read where they were written"
-    packed = matched(tile_of_atoms(E2M1, (128, 256), 1, Swizzle.B128), arch=Arch.SM_103)
+    packed = match(tile_of_atoms(E2M1, (128, 256), 1, Swizzle.B128), arch=Arch.SM_103)
     assert not diagnose(packed, RIGHT.encode(), (0, 2, 4, 6)).wrong.any()
 
 
 def test_elements_of_a_byte_are_distinguished():
-    packed = matched(tile_of_atoms(E2M1, (128, 256), 1, Swizzle.B128), arch=Arch.SM_103)
+    packed = match(tile_of_atoms(E2M1, (128, 256), 1, Swizzle.B128), arch=Arch.SM_103)
     answer = diagnose(packed, RIGHT.encode() + 2, (0,), tile=0x800)
     assert (answer.actual[0, :4] == np.array([[0, 64], [0, 65], [0, 66], [0, 67]])).all()
 
 
 def test_a_descriptor_of_wgmma():
     bits = WgmmaDescriptor(0x800, 16, 1024, 0, Swizzle.B128).encode()
-    answer = diagnose(matched(A), bits, (0, 2, 4, 6))
+    answer = diagnose(match(A), bits, (0, 2, 4, 6))
     assert not answer.wrong.any()
     assert answer.causes == (
         "bits 46-48 are 0, but the version of a tcgen05 descriptor is 1: "
@@ -177,7 +177,7 @@ def test_a_descriptor_of_wgmma():
 
 def test_lbo_and_sbo_exchanged():
     bits = Tcgen05Descriptor(0x800, 512, 4096, swizzle=ATOMS).encode()
-    answer = diagnose(matched(A_TF32), bits, (0, 64))
+    answer = diagnose(match(A_TF32), bits, (0, 64))
     assert answer.causes[0] == "LBO and SBO are exchanged"
     assert "SBO is 4096, where the layout has 512: m/n 0..127, k 4..7" in answer.causes[2]
 
@@ -186,23 +186,23 @@ def test_a_swizzle_that_is_illegal_for_the_type():
     bits = Tcgen05Descriptor(0x800, 4096, 512, swizzle=Swizzle.B128).encode()
     text = "tcgen05 reads tf32 MN-major with swizzle 128B_ATOM_32B, not 128B"
     with pytest.raises(LayoutError, match=text):
-        diagnose(matched(A_TF32), bits)
+        diagnose(match(A_TF32), bits)
     # It is read as a K-major operand, which is not what was written.
-    causes = diagnose(matched(A_TF32), bits, major=Major.K).causes
+    causes = diagnose(match(A_TF32), bits, major=Major.K).causes
     assert causes[0] == "the instruction reads the operand as K-major, but the tile is MN-major"
     assert "the swizzle is 128B, where the layout has 128B_ATOM_32B" in causes
 
 
 def test_an_unneeded_absolute_lbo():
     bits = Tcgen05Descriptor(0x800, 0, 1024, swizzle=Swizzle.B128, absolute=True).encode()
-    (cause,) = diagnose(matched(A, arch=Arch.SM_103), bits).causes
+    (cause,) = diagnose(match(A, arch=Arch.SM_103), bits).causes
     assert cause.startswith("LBO is an address (bit 52), which is for a K of 48 bytes")
-    (cause,) = diagnose(matched(A), bits).causes
+    (cause,) = diagnose(match(A), bits).causes
     assert cause.startswith("bit 52 makes LBO an absolute address, which only sm_103 has")
 
 
 def test_a_tile_that_no_instruction_reads():
-    plain = matched(tile_of_atoms(BF16, (128, 64), 1, ATOMS))
+    plain = match(tile_of_atoms(BF16, (128, 64), 1, ATOMS))
     causes = diagnose(plain, RIGHT.encode()).causes
     assert causes[0].startswith("no descriptor reads the tile: the tile is K-major with swizzle")
     assert causes[1] == "this descriptor reads Swizzle<3,4,3> o ((8,16),(8,2)):((64,512),(1,8))"
