@@ -16,11 +16,11 @@ def alignment(body, type_, *more):
     """Return the alignment of the argument %x; the module may have more functions."""
     arguments = f'%x: {type_} {{smem.name = "X"}}, %i: index, %c: i1'
     text = module(kernel(body, arguments=arguments), *more)
-    (made,) = mlir_smem.compile(text, emit="nvvm").manifest["kernels"]
-    return made["arguments"][0]["alignment"]
+    (entry,) = mlir_smem.compile(text, emit="nvvm").manifest["kernels"]
+    return entry["arguments"][0]["alignment"]
 
 
-def stored(type_, value="%x"):
+def fill_and_store(type_, value="%x"):
     return f"""
       %z = arith.constant 7 : i32
       %f = "smem.fill"(%z) : (i32) -> {INTEGERS}
@@ -47,7 +47,7 @@ def pointer(type_, after):
     ],
 )
 def test_store_of_a_fragment(type_, size):
-    assert alignment(stored(type_), type_) == size
+    assert alignment(fill_and_store(type_), type_) == size
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_accesses_of_pointers(after, size):
     ],
 )
 def test_derived_addresses(body):
-    body += stored("memref<64x8xi8, strided<[8, 1], offset: ?>>", "%s")
+    body += fill_and_store("memref<64x8xi8, strided<[8, 1], offset: ?>>", "%s")
     assert alignment(body, "memref<?x8xi8>") == 2
 
 
@@ -138,8 +138,8 @@ def test_a_tensor_map_needs_tmas_alignment(element, size):
         f'element = "{element}", swizzle = "128B"}}'
     )
     arguments = f"%x: memref<?x?xi8>, %m: !llvm.ptr {{smem.tensor_map = {tensor_map}}}"
-    made = mlir_smem.compile(module(kernel("", arguments=arguments)), emit="nvvm").manifest
-    assert made["kernels"][0]["arguments"][0]["alignment"] == size
+    manifest = mlir_smem.compile(module(kernel("", arguments=arguments)), emit="nvvm").manifest
+    assert manifest["kernels"][0]["arguments"][0]["alignment"] == size
 
 
 def test_strides_that_contradict_the_alignment():
@@ -172,7 +172,7 @@ def test_an_argument_with_an_offset():
 
 def test_a_kernel_with_a_narrow_output_runs():
     type_ = "memref<64x8xi8>"
-    text = module(kernel(stored(type_, "%O"), arguments=f'%O: {type_} {{smem.name = "O"}}'))
+    text = module(kernel(fill_and_store(type_, "%O"), arguments=f'%O: {type_} {{smem.name = "O"}}'))
     compiled = mlir_smem.compile(text, emit="nvvm")
-    found = run_on_cpu(compiled, None, {}, ["O"], (1, 1, 1))["O"]
-    assert np.array_equal(found, np.full((64, 8), 7, np.int8))
+    output = run_on_cpu(compiled, None, {}, ["O"], (1, 1, 1))["O"]
+    assert np.array_equal(output, np.full((64, 8), 7, np.int8))

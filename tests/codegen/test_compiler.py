@@ -60,8 +60,8 @@ def test_the_emulators_module_has_locations_and_is_text_or_bytecode():
 @pytest.mark.parametrize("last", STAGES)
 def test_stages_after_the_last_are_left_out(last):
     compiled = mlir_smem.compile(module(), emit=last)
-    made = STAGES[: STAGES.index(last) + 1]
-    assert [getattr(compiled, s) is not None for s in STAGES] == [s in made for s in STAGES]
+    stages = STAGES[: STAGES.index(last) + 1]
+    assert [getattr(compiled, s) is not None for s in STAGES] == [s in stages for s in STAGES]
     assert (compiled.report is not None) == (last == "cubin")
     assert compiled.manifest["kernels"][0]["entry"] == "product"
 

@@ -27,7 +27,7 @@ def ptx_of(op, type_="f32", symbols="", arch="sm_90a"):
     return mlir_smem.compile(kernel(op, type_, symbols), arch, emit="ptx").ptx
 
 
-def refused(text):
+def refusal(text):
     with pytest.raises(CompileError) as error:
         mlir_smem.compile(text, emit="ptx")
     return str(error.value)
@@ -134,7 +134,7 @@ def test_a_function_that_the_module_defines_itself():
 
 def test_conflicting_module_flags():
     flag = '#llvm.mlir.module_flag<override, "nvvm-reflect-ftz", 1 : i32>'
-    message = refused(kernel("math.erf %a", symbols=f"llvm.module_flags [{flag}]"))
+    message = refusal(kernel("math.erf %a", symbols=f"llvm.module_flags [{flag}]"))
     assert "LLVM cannot link" in message
     assert "'nvvm-reflect-ftz': IDs have conflicting override values" in message
 
@@ -194,13 +194,13 @@ def test_no_library(nothing_installed):
         "CUDA's libdevice was not found; install nvidia-nvvm, set CUDA_HOME to a CUDA toolkit, or name "
         "libdevice.10.bc in MLIR_SMEM_LIBDEVICE"
     )
-    assert refused(kernel("math.erf %a")) == f"'llvm.call' at 6:8 calls '__nv_erff': {absent}"
-    assert refused(kernel("math.exp %a fastmath<afn>", "f64")) == (
+    assert refusal(kernel("math.erf %a")) == f"'llvm.call' at 6:8 calls '__nv_erff': {absent}"
+    assert refusal(kernel("math.exp %a fastmath<afn>", "f64")) == (
         f"'llvm.call' at 6:8 calls '__nv_exp': {absent}"
     )
     declared = "llvm.func @__nv_erff(f32) -> f32"
     call = "llvm.call @__nv_erff(%a) : (f32) -> f32 //"
-    assert refused(kernel(call, symbols=declared)) == (
+    assert refusal(kernel(call, symbols=declared)) == (
         f"'llvm.func' at 1:17 declares '__nv_erff': {absent}"
     )
 
@@ -218,7 +218,7 @@ def test_instructions_need_no_library(nothing_installed):
 
 def test_a_missing_file(monkeypatch, tmp_path):
     monkeypatch.setenv("MLIR_SMEM_LIBDEVICE", str(tmp_path / "none.bc"))
-    assert refused(kernel("math.erf %a")) == (
+    assert refusal(kernel("math.erf %a")) == (
         f"'llvm.call' at 6:8 calls '__nv_erff': MLIR_SMEM_LIBDEVICE names '{tmp_path / 'none.bc'}', "
         "which cannot be read: No such file or directory"
     )
@@ -227,15 +227,15 @@ def test_a_missing_file(monkeypatch, tmp_path):
 def test_a_file_that_is_not_bitcode(monkeypatch, tmp_path):
     (tmp_path / "text.bc").write_text("define void @f() { ret void }")
     monkeypatch.setenv("MLIR_SMEM_LIBDEVICE", str(tmp_path / "text.bc"))
-    assert refused(kernel("math.erf %a")).endswith("text.bc', which is not LLVM bitcode")
+    assert refusal(kernel("math.erf %a")).endswith("text.bc', which is not LLVM bitcode")
 
 
-@pytest.mark.parametrize("kept", [4, 400, 200_000])
-def test_a_truncated_file(monkeypatch, tmp_path, kept):
+@pytest.mark.parametrize("size", [4, 400, 200_000])
+def test_a_truncated_file(monkeypatch, tmp_path, size):
     file = tmp_path / "cut.bc"
-    file.write_bytes(libdevice.find_libdevice().read_bytes()[:kept])
+    file.write_bytes(libdevice.find_libdevice().read_bytes()[:size])
     monkeypatch.setenv("MLIR_SMEM_LIBDEVICE", str(file))
-    assert refused(kernel("math.erf %a")).startswith(f"{file} cannot be read as LLVM bitcode: ")
+    assert refusal(kernel("math.erf %a")).startswith(f"{file} cannot be read as LLVM bitcode: ")
 
 
 def test_a_library_without_a_function(monkeypatch, tmp_path):
@@ -245,7 +245,7 @@ def test_a_library_without_a_function(monkeypatch, tmp_path):
     )
     monkeypatch.setenv("MLIR_SMEM_LIBDEVICE", str(file))
     assert "fma" not in ptx_of("math.erf %a")
-    assert refused(kernel("math.erfc %a")) == f"{file} has no function '__nv_erfcf'"
+    assert refusal(kernel("math.erfc %a")) == f"{file} has no function '__nv_erfcf'"
 
 
 # Declarations in the module.
@@ -270,7 +270,7 @@ def test_a_library_without_a_function(monkeypatch, tmp_path):
     ],
 )
 def test_a_declaration_that_does_not_fit_libdevice(declared, message):
-    assert refused(kernel("math.absf %a", symbols=declared)) == f"'llvm.func' at 1:17 {message}"
+    assert refusal(kernel("math.absf %a", symbols=declared)) == f"'llvm.func' at 1:17 {message}"
 
 
 def test_types_are_spelled_as_llvm_does():
@@ -326,6 +326,6 @@ def test_functions_of_a_fragment():
     random = np.random.default_rng(0)
     a, b = (random.normal(size=s).astype(ml_dtypes.bfloat16) for s in ((64, 16), (16, 8)))
     lowered = mlir_smem.compile(PRODUCT, emit="nvvm")
-    found = run_on_cpu(lowered, "product", {"A": a, "B": b}, ["D"], (1,))["D"]
+    output = run_on_cpu(lowered, "product", {"A": a, "B": b}, ["D"], (1,))["D"]
     exact = np.vectorize(math.erf)(a.astype(float) @ b.astype(float))
-    assert np.abs(found - exact).max() < 1e-6
+    assert np.abs(output - exact).max() < 1e-6

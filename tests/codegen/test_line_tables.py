@@ -61,7 +61,9 @@ def test_a_gemm_is_the_same_but_for_the_lines():
 @pytest.mark.parametrize("name", ["mma", "matmul"])
 def test_machine_code_is_the_same(name, tmp_path):
     plain, lines = mlir_smem.compile(example(name)), with_lines(example(name), emit="cubin")
-    code = [disassemble(each.cubin, tmp_path, "--print-code", "-hex") for each in (plain, lines)]
+    code = [
+        disassemble(kernel.cubin, tmp_path, "--print-code", "-hex") for kernel in (plain, lines)
+    ]
     assert code[0] == code[1]
     assert "WGMMA" in code[0] or "HGMMA" in code[0]
     assert plain.report == lines.report
@@ -90,16 +92,16 @@ ORIGINS = [
 @pytest.mark.parametrize("name, instruction, op", ORIGINS)
 def test_instructions_have_the_line_of_their_op(name, instruction, op):
     text = example(name)
-    found = lines_of(with_lines(text, ARCH.get(name, "sm_90a")).ptx, instruction)
-    assert found and found <= {("<string>", line) for line in numbers(text, op)}
+    lines = lines_of(with_lines(text, ARCH.get(name, "sm_90a")).ptx, instruction)
+    assert lines and lines <= {("<string>", line) for line in numbers(text, op)}
 
 
 def test_every_mma_of_an_example_has_its_line():
     text = example("attention")
     lines = numbers(text, r'"smem\.mma"')
     assert len(lines) > 1
-    found = lines_of(with_lines(text).ptx, r"^\s*wgmma\.mma_async")
-    assert found == {("<string>", line) for line in lines}
+    mma_lines = lines_of(with_lines(text).ptx, r"^\s*wgmma\.mma_async")
+    assert mma_lines == {("<string>", line) for line in lines}
 
 
 @needs_nvdisasm
@@ -119,8 +121,8 @@ def test_every_lowered_op_has_a_line_of_the_source(name):
     begin = min(numbers(text, r"gpu\.module"))
     with new_context():
         for op in walk(device_module(parse_module(located))):
-            found = frames(op.location)
-            assert found and begin <= found[0].line <= len(text.splitlines()), str(op)
+            stack = frames(op.location)
+            assert stack and begin <= stack[0].line <= len(text.splitlines()), str(op)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -25,7 +25,7 @@ from mlir_smem.ir.walk import walk
 def hand_written(locations):
     """A kernel with an inline PTX instruction at each of the locations."""
     asm = '    llvm.inline_asm has_side_effects "membar.gl; // {0}", "" : () -> () loc({1})'
-    body = "\n".join(asm.format(number, at) for number, at in enumerate(locations))
+    body = "\n".join(asm.format(number, location) for number, location in enumerate(locations))
     return f"""gpu.module @kernels {{
   gpu.func @k() kernel attributes {{known_block_size = array<i32: 128, 1, 1>}} {{
 {body}
@@ -91,10 +91,10 @@ def test_lines_that_leave_no_numbers_lose_their_calls():
     text = hand_written(
         ['callsite("/s/helper.py":4294967295:1 at "/s/main.py":18:1)', '"/s/main.py":20:1']
     )
-    found = calls_of(with_lines(text).ptx, r"membar\.gl; // 0$")
-    if len(found) > 1:
+    calls = calls_of(with_lines(text).ptx, r"membar\.gl; // 0$")
+    if len(calls) > 1:
         pytest.skip("the LLVM of the bindings writes calls itself")
-    assert found == [("/s/helper.py", 4294967295)]
+    assert calls == [("/s/helper.py", 4294967295)]
 
 
 def test_calls_in_llvm_ir():
@@ -177,7 +177,9 @@ def test_a_kernel_built_in_python_has_the_lines_of_the_file():
     with ir.Context() as context, ir.Location.unknown(), ir.loc_tracebacks():
         mlir_smem.register(context)
         built = ir.Module.create()
-        matrix, result = (ir.Type.parse(f"memref<64x64x{each}>") for each in ("bf16", "f32"))
+        matrix, result = (
+            ir.Type.parse(f"memref<64x64x{element_type}>") for element_type in ("bf16", "f32")
+        )
         with ir.InsertionPoint(built.body):
             block = gpu.GPUModuleOp("kernels").bodyRegion.blocks.append()
         with ir.InsertionPoint(block):
@@ -189,9 +191,9 @@ def test_a_kernel_built_in_python_has_the_lines_of_the_file():
             )
         with ir.InsertionPoint(function.add_entry_block()):
             a, b, d = function.entry_block.arguments
-            tiles = [ops.alloc((64, 64), each.type.element_type) for each in (a, b)]
-            for each, tile in zip((a, b), tiles, strict=True):
-                ops.copy(each, tile)
+            tiles = [ops.alloc((64, 64), argument.type.element_type) for argument in (a, b)]
+            for argument, tile in zip((a, b), tiles, strict=True):
+                ops.copy(argument, tile)
             ops.fence()
             gpu.barrier()
             product = multiply(*tiles)

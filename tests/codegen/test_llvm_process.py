@@ -85,7 +85,7 @@ CRASHES = {
 }
 
 
-def refused(text, **options):
+def refusal(text, **options):
     with pytest.raises(CompileError) as error:
         mlir_smem.compile(text, **{"emit": "ptx", **options})
     return str(error.value)
@@ -99,7 +99,7 @@ def process_id():
 
 @pytest.mark.parametrize("function, place, words", CRASHES.values(), ids=CRASHES)
 def test_a_crash_of_llvm_is_an_error(function, place, words):
-    message = refused(module(function))
+    message = refusal(module(function))
     assert message.startswith(f"{place} cannot be compiled; LLVM aborts: ")
     assert words in message
     assert ".entry product" in mlir_smem.compile(module(), emit="ptx").ptx
@@ -109,12 +109,12 @@ def test_the_kernel_that_crashes_llvm_among_others():
     functions = kernel(), computing(WIDE, "wide"), kernel(name="last")
     text = module(*functions)
     line = text[: text.index("@wide")].count("\n") + 1
-    assert refused(text).startswith(f"'llvm.func' at {line}:1 cannot be compiled; LLVM aborts: ")
+    assert refusal(text).startswith(f"'llvm.func' at {line}:1 cannot be compiled; LLVM aborts: ")
 
 
 def test_ir_that_llvm_cannot_read_is_reported_at_its_function():
     text = module(computing("").replace("f32", "i0"))
-    message = refused(text)
+    message = refusal(text)
     assert message.startswith("'llvm.func' at 2:1 cannot be compiled; LLVM ")
     words = by_nvptx(
         llvmlite="bitwidth for integer type out of range",
@@ -126,7 +126,7 @@ def test_ir_that_llvm_cannot_read_is_reported_at_its_function():
 def test_a_name_that_the_translation_refuses():
     text = module(computing('%r = llvm.call_intrinsic "llvm.sqrt"(%i) : (i64) -> i64'), kernel())
     for emit in ("llvm", "ptx"):
-        message = refused(text, emit=emit)
+        message = refusal(text, emit=emit)
         assert message.startswith('loc("-":3:8): call intrinsic signature i64 (i64) to overloaded')
         assert "Translation failed" not in message
 
@@ -136,7 +136,7 @@ def test_a_process_compiles_one_module_after_the_other():
     first = process_id()
     mlir_smem.compile(module(), emit="ptx")
     assert process_id() == first
-    refused(module(computing(WIDE)))
+    refusal(module(computing(WIDE)))
     mlir_smem.compile(module(), emit="llvm")
     assert process_id() != first
 
@@ -210,7 +210,7 @@ def test_threads_that_compile_at_the_same_time():
 def test_no_python_to_run(monkeypatch, executable):
     monkeypatch.setattr(llvm_process, "_idle", [])
     monkeypatch.setattr(sys, "executable", executable)
-    message = refused(module())
+    message = refusal(module())
     assert message.startswith("no process can be started to run LLVM: ")
     assert mlir_smem.compile(module(), emit="nvvm").nvvm
 

@@ -18,9 +18,9 @@ def attributes(text):
 
 
 def test_the_whole_manifest():
-    made = mlir_smem.compile(module(), emit="nvvm").manifest
-    assert {k: v for k, v in made.items() if k != "kernels"} == {"version": 1, "arch": "sm_90a"}
-    assert made["kernels"][0] == {
+    manifest = mlir_smem.compile(module(), emit="nvvm").manifest
+    assert {k: v for k, v in manifest.items() if k != "kernels"} == {"version": 1, "arch": "sm_90a"}
+    assert manifest["kernels"][0] == {
         "entry": "product",
         "arguments": [
             {
@@ -68,8 +68,8 @@ def test_it_is_the_same_at_every_stage():
     ],
 )
 def test_shapes_and_strides(type_, shape, strides):
-    (found,) = arguments(f"%x: {type_}")
-    assert (found["shape"], found["strides"]) == (shape, strides)
+    (argument,) = arguments(f"%x: {type_}")
+    assert (argument["shape"], argument["strides"]) == (shape, strides)
 
 
 @pytest.mark.parametrize("element", ["f32", "f16", "bf16", "i8", "i32", "f8E4M3FN", "f64"])
@@ -78,18 +78,18 @@ def test_element_types_have_mlirs_names(element):
 
 
 def test_dynamic_extents_have_names():
-    (found,) = arguments('%x: memref<?x8xf32> {smem.shape = ["M", "N"]}')
-    assert found["shape"] == ["M", 8]
+    (argument,) = arguments('%x: memref<?x8xf32> {smem.shape = ["M", "N"]}')
+    assert argument["shape"] == ["M", 8]
 
 
 def test_an_extent_can_be_given_as_a_number():
-    (found,) = arguments('%x: memref<?x?xf32> {smem.shape = ["M", 64]}')
-    assert found["shape"] == ["M", 64]
+    (argument,) = arguments('%x: memref<?x?xf32> {smem.shape = ["M", 64]}')
+    assert argument["shape"] == ["M", 64]
 
 
 def test_scalars():
-    found = arguments('%i: i32, %n: index {smem.name = "n"}, %x: f32, %p: !llvm.ptr')
-    assert found == [
+    scalars = arguments('%i: i32, %n: index {smem.name = "n"}, %x: f32, %p: !llvm.ptr')
+    assert scalars == [
         {"name": "arg0", "kind": "scalar", "type": "i32"},
         {"name": "n", "kind": "scalar", "type": "index"},
         {"name": "arg2", "kind": "scalar", "type": "f32"},
@@ -105,9 +105,9 @@ def test_arguments_without_a_name_are_numbered():
 
 
 def test_grid_and_multiples():
-    found = attributes(', smem.grid = [["N", 256], ["M", 128]], smem.multiples = {K = 64, N = 8}')
-    assert found["grid"] == [["N", 256], ["M", 128]]
-    assert found["multiples"] == {"K": 64, "N": 8}
+    entry = attributes(', smem.grid = [["N", 256], ["M", 128]], smem.multiples = {K = 64, N = 8}')
+    assert entry["grid"] == [["N", 256], ["M", 128]]
+    assert entry["multiples"] == {"K": 64, "N": 8}
 
 
 def test_a_kernel_of_unknown_block_size():
@@ -120,16 +120,16 @@ def test_a_kernel_without_tiles():
 
 
 def test_reserved_bytes_count():
-    made = mlir_smem.compile(module(), emit="nvvm", reserved_bytes=1024).manifest
-    assert made["kernels"][0]["shared_bytes"] == 64 * 64 * 2 + 2 * 1024
+    manifest = mlir_smem.compile(module(), emit="nvvm", reserved_bytes=1024).manifest
+    assert manifest["kernels"][0]["shared_bytes"] == 64 * 64 * 2 + 2 * 1024
 
 
 def test_static_buffers_do_not_count():
     text = """gpu.module @k {
       gpu.func @f() workgroup(%x: memref<64xbf16, #gpu.address_space<workgroup>>) kernel {
         gpu.return } }"""
-    made = mlir_smem.compile(text, emit="nvvm").manifest["kernels"][0]
-    assert (made["shared_bytes"], made["arguments"]) == (0, [])
+    entry = mlir_smem.compile(text, emit="nvvm").manifest["kernels"][0]
+    assert (entry["shared_bytes"], entry["arguments"]) == (0, [])
 
 
 def test_each_kernel_has_its_own():
@@ -143,8 +143,8 @@ def test_each_kernel_has_its_own():
     "size, cluster", [("2, 1, 1", [2, 1, 1]), ("1, 2, 1", [1, 2, 1]), ("1, 1, 1", None)]
 )
 def test_a_cluster(size, cluster):
-    made = kernels(kernel("", attributes=f", known_cluster_size = array<i32: {size}>"))
-    assert made[0]["cluster"] == cluster
+    entries = kernels(kernel("", attributes=f", known_cluster_size = array<i32: {size}>"))
+    assert entries[0]["cluster"] == cluster
 
 
 # Attributes without the documented form.
@@ -217,14 +217,14 @@ def test_a_number_that_contradicts_the_type():
 def test_the_grid_can_use_a_static_extent():
     from mlir_smem.runtime.arguments import launch_grid, solve_extents
 
-    (made,) = kernels(
+    (entry,) = kernels(
         kernel(
             "",
             arguments='%x: memref<64x256xf32> {smem.name = "X", smem.shape = ["M", "N"]}',
             attributes=', smem.grid = [["N", 64]]',
         )
     )
-    assert launch_grid(made, solve_extents(made, {"X": (64, 256)}), None) == (4, 1, 1)
+    assert launch_grid(entry, solve_extents(entry, {"X": (64, 256)}), None) == (4, 1, 1)
 
 
 @pytest.mark.parametrize(

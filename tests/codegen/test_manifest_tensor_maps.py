@@ -27,10 +27,10 @@ def map_text(**changed):
 
 def test_tensor_maps_are_not_arguments():
     text = with_maps(map_text(), map_text(box="array<i64: 32, 8>", contiguous="0 : i64"))
-    (made,) = kernels(kernel("", arguments=text))
-    assert [a["name"] for a in made["arguments"]] == ["A", "arg1"]
+    (entry,) = kernels(kernel("", arguments=text))
+    assert [a["name"] for a in entry["arguments"]] == ["A", "arg1"]
     first = {"argument": "A", "box": [128, 64], "contiguous": 1, "element": "bf16"}
-    assert made["tensor_maps"] == [
+    assert entry["tensor_maps"] == [
         {**first, "swizzle": "128B"},
         {**first, "box": [32, 8], "contiguous": 0, "swizzle": "128B"},
     ]
@@ -44,8 +44,8 @@ def test_swizzles_of_tensor_maps(swizzle):
 
 def test_promotion_and_fill_of_upstreams_maps():
     text = with_maps(map_text(l2_promotion='"64B"', oob='"nan"'))
-    (found,) = kernels(kernel("", arguments=text))[0]["tensor_maps"]
-    assert (found["l2_promotion"], found["oob"]) == ("64B", "nan")
+    (tensor_map,) = kernels(kernel("", arguments=text))[0]["tensor_maps"]
+    assert (tensor_map["l2_promotion"], tensor_map["oob"]) == ("64B", "nan")
 
 
 @pytest.mark.parametrize(

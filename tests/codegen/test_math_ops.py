@@ -41,7 +41,7 @@ def instructions(op, type_="f32"):
     return [name for name in names if not name.startswith(skipped)]
 
 
-def refused(op, type_="f32", symbols=""):
+def refusal(op, type_="f32", symbols=""):
     """Return the error of an op that cannot be compiled."""
     with pytest.raises(CompileError) as error:
         mlir_smem.compile(kernel(op, type_, symbols), emit="llvm")
@@ -64,12 +64,12 @@ def refused(op, type_="f32", symbols=""):
     ],
 )
 def test_exact_ops(op, name, type_):
-    found = instructions(op, type_)
+    opcodes = instructions(op, type_)
     if name == "sqrt.rn" and "16" in type_:
-        assert [x for x in found if not x.startswith("cvt.")] == ["sqrt.rn.f32"]
+        assert [x for x in opcodes if not x.startswith("cvt.")] == ["sqrt.rn.f32"]
     else:
-        assert len(found) == 1
-        assert re.fullmatch(rf"{re.escape(name)}\.{type_}(\.{type_})?", found[0])
+        assert len(opcodes) == 1
+        assert re.fullmatch(rf"{re.escape(name)}\.{type_}(\.{type_})?", opcodes[0])
 
 
 @pytest.mark.parametrize("op", ["math.copysign %a, %b", "math.round %a"])
@@ -103,8 +103,8 @@ def test_approximations(op, flags, names):
 
 @pytest.mark.parametrize("type_", ["f16", "bf16"])
 def test_16_bit_approximations_are_computed_in_f32(type_):
-    found = instructions("math.tanh %a fastmath<afn>", type_)
-    assert [x for x in found if not x.startswith("cvt.")] == ["tanh.approx.f32"]
+    opcodes = instructions("math.tanh %a fastmath<afn>", type_)
+    assert [x for x in opcodes if not x.startswith("cvt.")] == ["tanh.approx.f32"]
 
 
 @pytest.mark.parametrize("type_", ["vector<2xf32>", "vector<2x2xf32>"])
@@ -151,7 +151,7 @@ def test_an_index(op, name):
 def integer_kernel(op, type_):
     """Return a kernel that stores the result of an op on %a."""
     element = type_.split("x")[-1].rstrip(">") if "vector" in type_ else type_
-    made = (
+    operand = (
         f"vector.broadcast %x : {element} to {type_}"
         if "vector" in type_
         else f"arith.addi %x, %x : {type_}"
@@ -160,7 +160,7 @@ def integer_kernel(op, type_):
     lines = [
         "gpu.module @m {",
         f"gpu.func @k(%x: {element}, %to: !llvm.ptr<1>) kernel {{",
-        f"  %a = {made}",
+        f"  %a = {operand}",
         f"  %r = {op} : {type_}",
         "  %s = arith.index_cast %r : index to i64" if type_ == "index" else "",
         f"  llvm.store {stored}, %to : {'i64' if type_ == 'index' else type_}, !llvm.ptr<1>",
@@ -247,7 +247,7 @@ def test_an_exponent_that_libdevice_does_not_take():
 
 def test_an_undefined_function():
     declared = "llvm.func @elsewhere(f32) -> f32"
-    message = refused(
+    message = refusal(
         "llvm.call @elsewhere(%a) : (f32) -> f32\n  %q = math.absf %a", symbols=declared
     )
     assert message == "'llvm.call' at 6:8 calls 'elsewhere', which nothing defines"

@@ -11,7 +11,7 @@ from mlir_smem.runtime import run_on_cpu
 
 
 @pytest.mark.parametrize(
-    "written, store, made",
+    "written, store, replacement",
     [
         (
             "add.rn.f64 \t%rd8, %rd7, %rd7",
@@ -47,9 +47,9 @@ from mlir_smem.runtime import run_on_cpu
         ),
     ],
 )
-def test_low_bits_of_floats(written, store, made):
+def test_low_bits_of_floats(written, store, replacement):
     assert explicit_narrow_stores(f"\t{written};\n\t{store};\n\tret;\n") == (
-        f"\t{written};\n\t{made}\n\tret;\n"
+        f"\t{written};\n\t{replacement}\n\tret;\n"
     )
 
 
@@ -80,7 +80,7 @@ def test_kernels_that_store_low_bits_of_floats(element, part):
     written = re.search(rf"add\.rn\.{element} \t(%\w+),", ptx)[1]
     assert re.search(rf"mov\.b\d\d bits0, {written}; st\.global\.b{part[1:]} ", ptx)
     assert not re.search(rf"st\.\S+\s+\[[^\]]*\], {written};", ptx)
-    found = run_on_cpu(
+    output = run_on_cpu(
         mlir_smem.compile(text, emit="nvvm"), "k", {"X": operands(element)}, ["Y"], (1,)
     )["Y"]
-    assert (found == expected_parts(element, part)).all()
+    assert (output == expected_parts(element, part)).all()

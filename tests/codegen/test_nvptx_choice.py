@@ -61,7 +61,7 @@ def test_llvmlite_is_not_imported():
     assert ran.stdout.strip() == ""
 
 
-def written(ptx):
+def instruction_counts(ptx):
     """Return how often each instruction on tiles, and each constant of 64 bits, is written."""
     words = re.compile(
         r"^\s*(?:@!?%\w+ )?((?:wgmma|tcgen05|cp\.async\.bulk|ldmatrix|stmatrix)[\w.:]*)", re.M
@@ -74,8 +74,8 @@ def written(ptx):
 def test_both_write_the_same_instructions_and_descriptors(name, arch):
     compiled = mlir_smem.compile((EXAMPLES / f"{name}.mlir").read_text(), arch, emit="ptx")
     by_llvmlite = to_ptx(None, compiled.llvm, target(arch), LlvmliteNvptx())
-    assert written(compiled.ptx) == written(by_llvmlite)
-    assert written(compiled.ptx)[0]
+    assert instruction_counts(compiled.ptx) == instruction_counts(by_llvmlite)
+    assert instruction_counts(compiled.ptx)[0]
 
 
 @pytest.mark.parametrize(

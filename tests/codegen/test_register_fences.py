@@ -85,23 +85,25 @@ def ptx_of(text, *between):
         return to_llvm(device_module(module), target("sm_90a"))[1]
 
 
-def written_between(ptx):
+def writes_between(ptx):
     """Return the instructions between a fence and its commit that write a register of a wgmma there."""
     groups = re.findall(r"wgmma\.fence\.sync\.aligned;(.*?)wgmma\.commit_group", ptx, re.S)
     assert groups
-    found = []
+    violations = []
     for group in groups:
         braced = re.findall(r"wgmma\.mma_async\S* \{([^}]*)\}(?:, \{([^}]*)\})?", group)
-        given = {register for lists in braced for names in lists for register in names.split(", ")}
+        registers = {
+            register for lists in braced for names in lists for register in names.split(", ")
+        }
         writes = re.findall(r"^\s*([a-z]\S*)\s+\{?(%\w+)", group, re.M)
-        found += [w for w in writes if w[1] in given and not w[0].startswith("wgmma")]
-    return found
+        violations += [w for w in writes if w[1] in registers and not w[0].startswith("wgmma")]
+    return violations
 
 
 @pytest.mark.parametrize("between", [(), ("canonicalize", "cse")], ids=["as it is", "canonical"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_no_form_has_a_write_between(case, between):
-    assert written_between(ptx_of(case.text, *between)) == []
+    assert writes_between(ptx_of(case.text, *between)) == []
 
 
 @pytest.mark.parametrize("between", [(), ("canonicalize", "cse")], ids=["as it is", "canonical"])
@@ -113,13 +115,13 @@ def test_no_accumulator_is_written_between(body, registers, between):
     if registers:
         body = body.replace("(%a,", "(%ra,").replace("(!a,", "(!ra,")
     text = f"{text[:begin]}{CONSTANTS}{body}{text[end:]}"
-    assert written_between(ptx_of(text, *between)) == []
+    assert writes_between(ptx_of(text, *between)) == []
 
 
 def test_attention_has_no_write_between():
-    assert written_between(ptx_of((EXAMPLES / "attention.mlir").read_text())) == []
+    assert writes_between(ptx_of((EXAMPLES / "attention.mlir").read_text())) == []
 
 
 def test_a_write_between_is_found():
     ptx = "wgmma.fence.sync.aligned;\n\tmov.b32 \t%f1, 0f00000000;\nwgmma.mma_async.x {%f1, %f2}, %rd1;\n"
-    assert written_between(f"{ptx}wgmma.commit_group.sync.aligned;") == [("mov.b32", "%f1")]
+    assert writes_between(f"{ptx}wgmma.commit_group.sync.aligned;") == [("mov.b32", "%f1")]

@@ -57,7 +57,7 @@ gpu.module @kernels {{
 """
 
 
-def refused(text, reason, fixed):
+def check_refused(text, reason, fixed):
     """Check that upstream refuses a module for a reason.
 
     Args:
@@ -98,8 +98,8 @@ def test_the_base_kernel_is_assembled(ptxas):
 
 def test_upstream_has_no_new_operands_or_attributes():
     # New forms will need new operands, attributes or ops.
-    found = {name for name in dir(nvvm) if name.startswith("wgmma")}
-    assert found == {
+    wgmma_ops = {name for name in dir(nvvm) if name.startswith("wgmma")}
+    assert wgmma_ops == {
         "wgmma_commit_group_sync_aligned",
         "wgmma_fence_aligned",
         "wgmma_mma_async",
@@ -125,7 +125,7 @@ def test_upstream_has_no_new_operands_or_attributes():
     ids=["words", "struct"],
 )
 def test_a_cannot_be_in_registers(operands, signature, reason):
-    refused(
+    check_refused(
         kernel(operands=operands, signature=signature),
         reason,
         f"A in registers needs no assembly; drop `in_registers` of {MULTIPLY}",
@@ -144,7 +144,7 @@ def test_a_cannot_be_in_registers(operands, signature, reason):
     ids=["operand", "attribute"],
 )
 def test_scale_d_cannot_be_a_value(change, reason):
-    refused(
+    check_refused(
         kernel(**change),
         reason,
         f"scale-d at run time needs no assembly; drop what `adds` is there for in {MULTIPLY}",
@@ -163,7 +163,7 @@ def test_scale_d_cannot_be_a_value(change, reason):
     ids=["metadata", "K"],
 )
 def test_a_cannot_be_sparse(change, reason):
-    refused(
+    check_refused(
         kernel(k=32, **change),
         reason,
         f"sparse products need no assembly; drop `metadata` of {MULTIPLY}",
@@ -211,7 +211,7 @@ def test_bf16_is_added_in_f16(ptxas):
     ids=["wait", "fence"],
 )
 def test_registers_do_not_pass_through(change, name, dropped):
-    refused(
+    check_refused(
         kernel(**change),
         f"'nvvm.wgmma.{name}' op requires zero operands",
         f"it ties registers to the instruction; {dropped}",

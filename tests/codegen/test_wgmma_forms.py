@@ -25,15 +25,15 @@ except CompileError as error:
 def one_of_each():
     """Return each mix in each form, with the widest instruction and with each modifier and value of
     scale-d."""
-    found = {}
+    cases = {}
     for mix in MIXES:
         for form in forms(mix):
             widest = Case(*mix, n=8 if any(form.values()) else 256, **form)
             for case in (widest, *modifier_cases(mix, n=8, **form)):
                 # The start values of accumulators do not make another form.
                 qualifiers = (case.modifier, case.start is None, case.keep is None)
-                found.setdefault((case.n, mix, *form.values(), qualifiers), case)
-    return list(found.values())
+                cases.setdefault((case.n, mix, *form.values(), qualifiers), case)
+    return list(cases.values())
 
 
 def pytest_generate_tests(metafunc):
@@ -58,7 +58,7 @@ def test_one_of_each_has_every_form():
     assert {form(case) for case in one_of_each()} == {form(case) for case in every_case()}
 
 
-def refused(ptx):
+def check_refused(ptx):
     """Check that ptxas refuses PTX because of a wgmma."""
     with pytest.raises(CompileError, match=r"(?s)ptxas refuses the PTX:.*(wgmma|modifier '.m64n)"):
         assemble(ptx, "sm_90a")
@@ -133,7 +133,7 @@ def test_an_illegal_form_is_refused(case, form, legal, illegal):
     assert ptx is not None
     assert legal in ptx
     assemble(ptx, "sm_90a")
-    refused(ptx.replace(legal, illegal))
+    check_refused(ptx.replace(legal, illegal))
 
 
 @pytest.mark.parametrize(
@@ -157,4 +157,4 @@ def test_a_sparse_form_made_of_a_dense_one(case, k, legal):
     if legal:
         assemble(sparse, "sm_90a")
     else:
-        refused(sparse)
+        check_refused(sparse)
