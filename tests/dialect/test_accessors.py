@@ -28,7 +28,7 @@ TEXTS = [*(path.read_text() for path in FILES), SPARSE]
 
 
 @pytest.fixture(scope="module")
-def found():
+def ops_by_class():
     """The ops of the texts, by their classes."""
     with new_context():
         by_class, modules = defaultdict(list), []
@@ -58,23 +58,23 @@ each_op = pytest.mark.parametrize("op_class", Smem.operations, ids=lambda op: op
 
 
 @each_op
-def test_operands_are_those_of_the_op(op_class, found):
-    assert found[op_class]
-    for op in found[op_class]:
+def test_operands_are_those_of_the_op(op_class, ops_by_class):
+    assert ops_by_class[op_class]
+    for op in ops_by_class[op_class]:
         got = [as_list(getattr(op, name)) for name in operand_names(op_class)]
         assert list(chain(*got)) == list(op.operands)
 
 
 @each_op
-def test_each_optional_operand_is_present_and_absent(op_class, found):
+def test_each_optional_operand_is_present_and_absent(op_class, ops_by_class):
     for field in fields(op_class, "Operand"):
-        counts = {len(as_list(getattr(op, field.name))) for op in found[op_class]}
+        counts = {len(as_list(getattr(op, field.name))) for op in ops_by_class[op_class]}
         assert counts >= {"single": {1}, "optional": {0, 1}}.get(field.variadicity.name, set())
 
 
 @each_op
-def test_attributes_results_and_regions(op_class, found):
-    for op in found[op_class]:
+def test_attributes_results_and_regions(op_class, ops_by_class):
+    for op in ops_by_class[op_class]:
         for field in fields(op_class, "Attribute"):
             expected = ir.Attribute if field.constraint is Any else field.constraint
             assert isinstance(getattr(op, field.name), expected)
@@ -85,10 +85,10 @@ def test_attributes_results_and_regions(op_class, found):
 
 
 @each_op
-def test_integer_attributes_are_declared(op_class, found):
+def test_integer_attributes_are_declared(op_class, ops_by_class):
     declared = {*op_class.i32, *op_class.i64}
     known = {f.name for f in fields(op_class, "Attribute") if f.constraint is ir.IntegerAttr}
-    for op in found[op_class]:
+    for op in ops_by_class[op_class]:
         known |= {
             name
             for name in op.attributes
@@ -111,15 +111,15 @@ WRONG = [
 @pytest.mark.parametrize(
     "op_class, name, bits, wrong", WRONG, ids=lambda value: getattr(value, "__name__", str(value))
 )
-def test_integer_attributes_of_another_type_are_rejected(op_class, name, bits, wrong, found):
-    op = found[op_class][0]
+def test_integer_attributes_of_another_type_are_rejected(op_class, name, bits, wrong, ops_by_class):
+    op = ops_by_class[op_class][0]
     before = op.attributes.get(name, None)
-    given = ir.Attribute.parse(f"1 : {wrong}", op.context)
-    op.attributes[name] = given
+    attribute = ir.Attribute.parse(f"1 : {wrong}", op.context)
+    op.attributes[name] = attribute
     try:
         with pytest.raises(ir.MLIRError) as error:
             op.operation.verify()
-        message = f"op has {name} = {given}; expected an i{bits}, as in {name} = 1 : i{bits}"
+        message = f"op has {name} = {attribute}; expected an i{bits}, as in {name} = 1 : i{bits}"
         assert message in str(error.value)
     finally:
         if before is None:

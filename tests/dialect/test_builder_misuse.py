@@ -90,8 +90,8 @@ def test_every_parameter_rejects_arguments_that_none_takes(name, correct):
         for wrong, description in wrong_arguments():
             if _is_taken(name, parameter, wrong):
                 continue
-            given = {**correct[name], parameter: wrong}
-            message = error_of(lambda given=given: builders()[name](**given))
+            arguments = {**correct[name], parameter: wrong}
+            message = error_of(lambda arguments=arguments: builders()[name](**arguments))
             advice = "exchange whole modules" if "jaxlib" in description else "expected"
             assert message.startswith(f"smem.{name}: {parameter} is {description}; {advice} ")
 
@@ -218,16 +218,16 @@ WRONG = [
 ]
 
 
-def _values_for_types(given):
+def _values_for_types(arguments):
     """Replace the texts of types by values of these types."""
     types = ("f32", "i32", "index", MEMREF)
-    return {k: value(v) if isinstance(v, str) and v in types else v for k, v in given.items()}
+    return {k: value(v) if isinstance(v, str) and v in types else v for k, v in arguments.items()}
 
 
 @pytest.mark.parametrize("name, wrong, expected", WRONG)
 def test_the_message_for_a_wrong_argument(name, wrong, expected, correct):
-    given = {**correct[name], **_values_for_types(wrong)}
-    message = error_of(lambda: builders()[name](**given), (TypeError, ValueError))
+    arguments = {**correct[name], **_values_for_types(wrong)}
+    message = error_of(lambda: builders()[name](**arguments), (TypeError, ValueError))
     assert message.startswith(f"smem.{name}: {expected}")
 
 

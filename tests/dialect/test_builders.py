@@ -11,11 +11,11 @@ CAST = "builtin.unrealized_conversion_cast"
 
 @pytest.fixture(autouse=True)
 def context():
-    with new_context() as made:
-        yield made
+    with new_context() as context:
+        yield context
 
 
-def built(build):
+def built_text(build):
     """The text of the module that `build` builds."""
     module = ir.Module.create()
     with ir.InsertionPoint(module.body):
@@ -24,7 +24,7 @@ def built(build):
     return str(module)
 
 
-def parsed(text):
+def parsed_text(text):
     return str(ir.Module.parse(text))
 
 
@@ -39,7 +39,7 @@ def memref(text):
 
 @pytest.mark.parametrize("shape", [(64, 32), (4, 64, 32)])
 def test_alloc(shape):
-    assert built(lambda: ops.alloc(shape, bf16())) == parsed(
+    assert built_text(lambda: ops.alloc(shape, bf16())) == parsed_text(
         f'%0 = "smem.alloc"() : () -> {tile(*shape)}'
     )
 
@@ -57,7 +57,7 @@ def test_alloc(shape):
     ],
 )
 def test_alloc_with_a_layout(attribute, text):
-    assert built(lambda: ops.alloc((64, 32), bf16(), attribute())) == parsed(
+    assert built_text(lambda: ops.alloc((64, 32), bf16(), attribute())) == parsed_text(
         f'%0 = "smem.alloc"() : () -> {tile(64, 32, layout=text)}'
     )
 
@@ -69,14 +69,14 @@ def test_a_tile_layout_becomes_an_attribute():
     assert str(attributes.layout(layout)) == '#smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">'
 
 
-@pytest.mark.parametrize("at", [1, "value"])
-def test_stage(at):
+@pytest.mark.parametrize("stage", [1, "value"])
+def test_stage(stage):
     def build():
         tiles = ops.alloc((4, 8, 8), bf16())
         index = ir.IndexType.get()
-        ops.stage(tiles, at if isinstance(at, int) else arith.constant(index, 1))
+        ops.stage(tiles, stage if isinstance(stage, int) else arith.constant(index, 1))
 
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         f"""
         %0 = "smem.alloc"() : () -> {tile(4, 8, 8)}
         %1 = arith.constant 1 : index
@@ -85,7 +85,9 @@ def test_stage(at):
 
 
 def test_subtile_at_static_offsets():
-    assert built(lambda: ops.subtile(ops.alloc((64, 64), bf16()), (8, 16), (8, 8))) == parsed(
+    assert built_text(
+        lambda: ops.subtile(ops.alloc((64, 64), bf16()), (8, 16), (8, 8))
+    ) == parsed_text(
         f"""
         %0 = "smem.alloc"() : () -> {tile(64, 64)}
         %1 = "smem.subtile"(%0) {{static_offsets = array<i64: 8, 16>}}
@@ -99,7 +101,7 @@ def test_subtile_at_run_time_offsets():
         row = arith.constant(ir.IndexType.get(), 8)
         ops.subtile(whole, (row, 16), (8, 8), multiple_of=[8])
 
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         f"""
         %0 = "smem.alloc"() : () -> {tile(64, 64)}
         %1 = arith.constant 8 : index
@@ -119,7 +121,7 @@ def test_view(alignment, text):
         memory = memref(SHARED).result
         ops.view(memory, (64, 64), bf16(), attributes.swizzle("128B"), alignment)
 
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         f"""
         %0 = {CAST} to {SHARED}
         %1 = "smem.view"(%0) {text} : ({SHARED}) -> {tile(64, 64, layout=FORCED)}"""
@@ -134,7 +136,7 @@ def test_copies(name):
         memory = memref(source).result
         getattr(ops, name)(memory, ops.alloc((64, 64), bf16()))
 
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         f"""
         %0 = {CAST} to {source}
         %1 = "smem.alloc"() : () -> {tile(64, 64)}
@@ -158,7 +160,7 @@ def test_copies_with_permutation_and_relayout(options, text):
         memory = memref(source).result
         ops.copy(memory, ops.alloc((64, 64), bf16()), **options)
 
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         f"""
         %0 = {CAST} to {source}
         %1 = "smem.alloc"() : () -> {tile(64, 64)}
@@ -173,7 +175,7 @@ def test_an_asynchronous_copy_with_a_permutation():
         memory = memref(source).result
         ops.copy_async(memory, ops.alloc((64, 32), bf16()), (1, 0))
 
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         f"""
         %0 = {CAST} to {source}
         %1 = "smem.alloc"() : () -> {tile(64, 32)}
@@ -189,7 +191,7 @@ def test_copy_groups_and_fence():
         ops.copy_wait(2)
         ops.fence()
 
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         """
         "smem.copy_commit"() : () -> ()
         "smem.copy_wait"() {pending = 0 : i32} : () -> ()
@@ -205,7 +207,7 @@ def test_mma_and_wait():
         ops.wait(ops.mma(a, b, first))
 
     ab = f"({tile(64, 16)}, {tile(16, 8)}"
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         f"""
         %a = "smem.alloc"() : () -> {tile(64, 16)}
         %b = "smem.alloc"() : () -> {tile(16, 8)}
@@ -219,7 +221,7 @@ def test_mma_and_wait():
 @pytest.mark.parametrize("in_flight, state", [(False, READABLE), (True, FLYING)])
 @pytest.mark.parametrize("number", [0, 0.0])
 def test_fill_with_a_number(number, in_flight, state):
-    assert built(lambda: ops.fill(number, (64, 8), in_flight)) == parsed(
+    assert built_text(lambda: ops.fill(number, (64, 8), in_flight)) == parsed_text(
         f"""
         %0 = arith.constant 0.0 : f32
         %1 = "smem.fill"(%0) : (f32) -> {fragment(64, 8, state)}"""
@@ -232,7 +234,7 @@ def test_fill_with_a_value_and_store():
         filled = ops.fill(value, (64, 8))
         ops.store(filled, memref("memref<64x8xf16>").result)
 
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         f"""
         %0 = arith.constant 1.5 : f32
         %1 = "smem.fill"(%0) : (f32) -> {fragment(64, 8, READABLE)}
@@ -246,18 +248,18 @@ def test_operands_may_be_ops():
     def build():
         ops.store(ops.fill(0, (64, 8)), memref("memref<64x8xf32>"))
 
-    assert '"smem.store"' in built(build)
+    assert '"smem.store"' in built_text(build)
 
 
 def test_ops_get_the_current_location():
     module = ir.Module.create()
     with ir.InsertionPoint(module.body), ir.Location.file("host.py", 7, 3):
-        made = ops.alloc((8, 8), bf16())
-    assert str(made.owner.location) == 'loc("host.py":7:3)'
+        alloc = ops.alloc((8, 8), bf16())
+    assert str(alloc.owner.location) == 'loc("host.py":7:3)'
 
 
 @pytest.mark.parametrize(
-    "element, options, kept, attributes_text",
+    "element, options, accumulator, attributes_text",
     [
         ("f16", {}, "f32", ""),
         ("f16", {"element": "f16"}, "f16", ""),
@@ -266,16 +268,16 @@ def test_ops_get_the_current_location():
         ("f32", {"truncate": True}, "f32", " {truncate}"),
     ],
 )
-def test_mma_of_other_types(element, options, kept, attributes_text):
+def test_mma_of_other_types(element, options, accumulator, attributes_text):
     type_ = tile(64, 64, element=element)
-    result = f"!smem.fragment<tensor<64x64x{kept}>, #smem.in_flight>"
+    result = f"!smem.fragment<tensor<64x64x{accumulator}>, #smem.in_flight>"
 
     def build():
         a = ops.alloc((64, 64), ir.Type.parse(element))
-        given = {k: ir.Type.parse(v) if k == "element" else v for k, v in options.items()}
-        ops.mma(a, a, **given)
+        modifiers = {k: ir.Type.parse(v) if k == "element" else v for k, v in options.items()}
+        ops.mma(a, a, **modifiers)
 
-    assert built(build) == parsed(f"""
+    assert built_text(build) == parsed_text(f"""
         %a = "smem.alloc"() : () -> {type_}
         %d = "smem.mma"(%a, %a){attributes_text} : ({type_}, {type_}) -> {result}
     """)
@@ -287,7 +289,7 @@ def test_mma_of_a_cta_pair():
         ops.mma(a, b, ops.mma(a, b, pair=True), pair=True)
 
     ab = f"({tile(128, 16)}, {tile(16, 8)}"
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         f"""
         %a = "smem.alloc"() : () -> {tile(128, 16)}
         %b = "smem.alloc"() : () -> {tile(16, 8)}
@@ -310,24 +312,24 @@ def test_mma_scaled(modifiers, n, attributes_text):
 
     def build():
         tiles = [ir.Operation.create("smem.alloc", [ir.Type.parse(t)]) for t in types.values()]
-        operands = [made.result for made in tiles]
+        operands = [alloc.result for alloc in tiles]
         once = ops.mma_scaled(*operands, **modifiers)
         ops.mma_scaled(*operands, ops.wait(once), **modifiers)
 
     allocs = "".join(f'%{name} = "smem.alloc"() : () -> {t}\n' for name, t in types.items())
     in_flight, ready = fragment(128, n), fragment(128, n, READABLE)
-    given = ", ".join(types.values())
-    assert built(build) == parsed(
+    operand_types = ", ".join(types.values())
+    assert built_text(build) == parsed_text(
         f"""{allocs}
-        %0 = "smem.mma_scaled"(%a, %b, %sa, %sb){attributes_text} : ({given}) -> {in_flight}
+        %0 = "smem.mma_scaled"(%a, %b, %sa, %sb){attributes_text} : ({operand_types}) -> {in_flight}
         %1 = "smem.wait"(%0) {{pending = 0 : i32}} : ({in_flight}) -> {ready}
         %2 = "smem.mma_scaled"(%a, %b, %sa, %sb, %1){attributes_text}
-          : ({given}, {ready}) -> {in_flight}"""
+          : ({operand_types}, {ready}) -> {in_flight}"""
     )
 
 
 def test_tensor_memory_of_a_cta_pair():
-    assert built(lambda: ops.tensor_memory(64, 2, pair=True)) == parsed(
+    assert built_text(lambda: ops.tensor_memory(64, 2, pair=True)) == parsed_text(
         '%0 = "smem.tensor_memory"() {columns = 64 : i32, depth = 4 : i32, first = 0 : i32, pair, '
         "warpgroups = 2 : i32} : () -> !smem.pipeline"
     )
@@ -342,4 +344,4 @@ def test_the_accumulator_determines_the_result_type():
         integers = ops.fill(-3, (64, 64), element=ir.IntegerType.get_signless(32))
         assert "64x64xi32" in str(integers.type)
 
-    built(build)
+    built_text(build)

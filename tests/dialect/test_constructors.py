@@ -12,8 +12,8 @@ from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 @pytest.fixture(autouse=True)
 def context():
-    with new_context() as made:
-        yield made
+    with new_context() as context:
+        yield context
 
 
 def bf16():
@@ -198,8 +198,8 @@ def test_an_auto_tile_has_no_layout():
 
 @pytest.mark.parametrize("in_flight", [False, True])
 def test_a_fragment_type_records_whether_it_is_in_flight(in_flight):
-    made = types.fragment([64, 8], ir.F32Type.get(), in_flight)
-    assert types.is_in_flight(ir.Type.parse(str(made))) is in_flight
+    type_ = types.fragment([64, 8], ir.F32Type.get(), in_flight)
+    assert types.is_in_flight(ir.Type.parse(str(type_))) is in_flight
 
 
 @pytest.mark.parametrize(
@@ -214,5 +214,5 @@ def test_a_fragment_type_records_whether_it_is_in_flight(in_flight):
     ],
 )
 def test_element_types_with_another_name_in_the_isa(text, name):
-    made = types.tile([8, 128], ir.Type.parse(text), attributes.auto())
-    assert types.tile_element(made) is element(name)
+    type_ = types.tile([8, 128], ir.Type.parse(text), attributes.auto())
+    assert types.tile_element(type_) is element(name)

@@ -11,8 +11,8 @@ from mlir_smem.dialect.divisibility import ZERO_DIVISOR, constant_of, divisor
 
 @pytest.fixture(autouse=True)
 def context():
-    with new_context() as made:
-        yield made
+    with new_context() as context:
+        yield context
 
 
 def last(body, read=divisor):
@@ -156,7 +156,7 @@ def test_constants(op, known):
 LEAVES = st.sampled_from(["x", "y"]) | st.integers(-64, 64)
 
 
-def combined(inner):
+def binary_ops(inner):
     return (
         st.tuples(st.sampled_from(["addi", "subi", "muli"]), inner, inner)
         | st.tuples(st.just("shli"), inner, st.integers(0, 5))
@@ -165,7 +165,7 @@ def combined(inner):
 
 
 @given(
-    st.recursive(LEAVES, combined, max_leaves=8),
+    st.recursive(LEAVES, binary_ops, max_leaves=8),
     st.integers(0, 99),
     st.integers(0, 99),
     st.booleans(),

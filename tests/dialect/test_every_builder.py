@@ -27,17 +27,17 @@ OTHER_OPS = {
 
 @pytest.fixture(autouse=True)
 def context():
-    with new_context() as made:
-        yield made
+    with new_context() as context:
+        yield context
 
 
-def recorded(called):
+def recording_builders(called):
     """The builders, wrapped to add their names to `called`."""
 
     def recording(name, build):
-        def call(*given, **named):
+        def call(*arguments, **named):
             called.add(name)
-            return build(*given, **named)
+            return build(*arguments, **named)
 
         return call
 
@@ -46,15 +46,15 @@ def recorded(called):
 
 def names_in(op):
     """The names of an op and of all ops nested in it."""
-    found = []
-    op.operation.walk(lambda inner: found.append(inner.name) or ir.WalkResult.ADVANCE)
-    return found
+    names = []
+    op.operation.walk(lambda inner: names.append(inner.name) or ir.WalkResult.ADVANCE)
+    return names
 
 
 def test_kernels_call_every_builder():
     called = set()
     for name in KERNELS:
-        assert build_kernel(name, recorded(called)).operation.verify()
+        assert build_kernel(name, recording_builders(called)).operation.verify()
     assert called == set(builders())
 
 
@@ -80,11 +80,11 @@ def test_a_builder_builds_only_its_op(name):
     with ir.InsertionPoint(module.body):
         known = calls()
         before = names_in(module)
-        given = known[name]
-        builders()[name](*(PARTITIONS if name == "warp_specialize" else ()), **given)
+        arguments = known[name]
+        builders()[name](*(PARTITIONS if name == "warp_specialize" else ()), **arguments)
     after = names_in(module)
-    for each in before:
-        after.remove(each)
+    for existing in before:
+        after.remove(existing)
     inner = {
         "elect": ["smem.tma_commit"],
         "map": ["arith.addf", "gpu.yield"],

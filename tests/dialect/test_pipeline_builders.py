@@ -13,24 +13,24 @@ CAST = "builtin.unrealized_conversion_cast"
 
 @pytest.fixture(autouse=True)
 def context():
-    with new_context() as made:
-        yield made
+    with new_context() as context:
+        yield context
 
 
-def built(build, *types):
+def built_text(build, *types):
     """The text of the module that `build` builds from values of these types."""
     module = ir.Module.create()
     with ir.InsertionPoint(module.body):
-        made = [ir.Operation.create(CAST, results=[ir.Type.parse(t)]) for t in types]
-        build(*(value.result for value in made))
+        casts = [ir.Operation.create(CAST, results=[ir.Type.parse(t)]) for t in types]
+        build(*(value.result for value in casts))
     assert module.operation.verify()
     return str(module)
 
 
-def parsed(body, **values):
+def parsed_text(body, **values):
     """The text of a module with named values of these types, then `body`."""
-    made = [f"%{name} = {CAST} to {type_}" for name, type_ in values.items()]
-    return str(ir.Module.parse("\n".join([*made, body])))
+    definitions = [f"%{name} = {CAST} to {type_}" for name, type_ in values.items()]
+    return str(ir.Module.parse("\n".join([*definitions, body])))
 
 
 def pipeline_text(stages=4, producers=1, consumers=1):
@@ -39,7 +39,7 @@ def pipeline_text(stages=4, producers=1, consumers=1):
 
 
 def test_a_pipeline_has_one_producer_and_one_consumer_by_default():
-    assert built(lambda: ops.create_pipeline(4) and None) == parsed(pipeline_text())
+    assert built_text(lambda: ops.create_pipeline(4) and None) == parsed_text(pipeline_text())
 
 
 def test_producer_and_consumer_ops():
@@ -50,7 +50,7 @@ def test_producer_and_consumer_ops():
         assert ops.consumer_wait(pipeline, step).type == ir.IndexType.get()
         ops.consumer_release(pipeline, step)
 
-    assert built(build, "index") == parsed(
+    assert built_text(build, "index") == parsed_text(
         f"""
         {pipeline_text(3, 128, 2)}
         %0 = "smem.producer_acquire"(%r, %step) : ({PIPELINE}, index) -> index
@@ -62,7 +62,7 @@ def test_producer_and_consumer_ops():
 
 
 def test_the_pipeline_index_can_be_a_number():
-    assert built(lambda: ops.producer_commit(ops.create_pipeline(4), 2)) == parsed(
+    assert built_text(lambda: ops.producer_commit(ops.create_pipeline(4), 2)) == parsed_text(
         f"""
         {pipeline_text()}
         %0 = arith.constant 2 : index
@@ -85,10 +85,10 @@ def test_the_pipeline_index_can_be_a_number():
 def test_tma_load(options, text):
     def build(matrix, step):
         pipeline = ops.create_pipeline(4)
-        made = ops.alloc((64, 64), ir.BF16Type.get())
-        ops.tma_load(matrix, made, pipeline, step, (step, step), **options)
+        destination = ops.alloc((64, 64), ir.BF16Type.get())
+        ops.tma_load(matrix, destination, pipeline, step, (step, step), **options)
 
-    assert built(build, MATRIX, "index") == parsed(
+    assert built_text(build, MATRIX, "index") == parsed_text(
         f"""
         {pipeline_text()}
         %t = "smem.alloc"() : () -> {tile(64, 64)}
@@ -103,7 +103,7 @@ def test_coordinates_can_be_numbers():
     def build(matrix):
         ops.tma_store(ops.alloc((64, 64), ir.BF16Type.get()), matrix, (0, 64), cache="evict_normal")
 
-    assert built(build, MATRIX) == parsed(
+    assert built_text(build, MATRIX) == parsed_text(
         f"""
         %t = "smem.alloc"() : () -> {tile(64, 64)}
         %0 = arith.constant 0 : index
@@ -120,7 +120,7 @@ def test_store_groups():
         ops.tma_wait()
         ops.tma_wait(2, read=True)
 
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         """
         "smem.tma_commit"() : () -> ()
         "smem.tma_wait"() {pending = 0 : i32} : () -> ()
@@ -132,7 +132,7 @@ def test_the_attribute_read_has_no_value():
     with pytest.raises(
         ir.MLIRError, match="has read = false; expected a unit attribute, without a"
     ):
-        parsed('"smem.tma_wait"() {pending = 0 : i32, read = false} : () -> ()')
+        parsed_text('"smem.tma_wait"() {pending = 0 : i32, read = false} : () -> ()')
 
 
 def test_partitions():
@@ -146,7 +146,7 @@ def test_partitions():
         ops.elect(ops.fence, warp=2)
 
     # The builder always adds the argument for the warpgroup's index.
-    assert built(build) == parsed(
+    assert built_text(build) == parsed_text(
         """
         "smem.warp_specialize"() ({
           "smem.partition"() ({
@@ -176,6 +176,6 @@ def test_columns():
     def build(value):
         assert str(ops.columns(value, 8, 16).type) == taken
 
-    assert built(build, source) == parsed(
+    assert built_text(build, source) == parsed_text(
         f'%0 = "smem.columns"(%c) {{first = 8 : i64}} : ({source}) -> {taken}', c=source
     )

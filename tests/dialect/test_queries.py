@@ -20,8 +20,8 @@ LAYOUTS = [
 
 @pytest.fixture(autouse=True)
 def context():
-    with new_context() as made, ir.Location.unknown():
-        yield made
+    with new_context() as context, ir.Location.unknown():
+        yield context
 
 
 def tile(layout, shape="16x128xbf16"):
@@ -39,14 +39,14 @@ def test_layout_of_a_type_and_of_a_value():
 
 
 @pytest.mark.parametrize(
-    "given, shown", [(None, "a NoneType"), ("tile", "a str"), (ir.F32Type, "a class")]
+    "argument, shown", [(None, "a NoneType"), ("tile", "a str"), (ir.F32Type, "a class")]
 )
-def test_other_arguments(given, shown):
-    shown = f"a {type(given).__name__}"
+def test_other_arguments(argument, shown):
+    shown = f"a {type(argument).__name__}"
     with pytest.raises(TypeError, match=f"^layout_of takes a tile .*, not {shown}$"):
-        mlir_smem.layout_of(given)
+        mlir_smem.layout_of(argument)
     with pytest.raises(TypeError, match=f"^coordinates_of takes a fragment .*, not {shown}$"):
-        mlir_smem.coordinates_of(given)
+        mlir_smem.coordinates_of(argument)
 
 
 def test_other_types():
@@ -73,14 +73,14 @@ def test_coordinates_of_an_accumulator(state):
 
 def test_coordinates_of_a():
     fragment = ir.Type.parse("!smem.fragment<tensor<64x32xbf16>, #smem.a_fragment>")
-    found = mlir_smem.coordinates_of(fragment)
-    assert found.shape == (128, 16, 2)
-    assert found[1, :9].tolist() == [
+    coordinates = mlir_smem.coordinates_of(fragment)
+    assert coordinates.shape == (128, 16, 2)
+    assert coordinates[1, :9].tolist() == [
         [0, 2], [0, 3], [8, 2], [8, 3], [0, 10], [0, 11], [8, 10], [8, 11], [0, 18],
     ]  # fmt: skip
 
 
-def drawn():
+def sample_indices():
     """Indices of elements of a tile of 16x128."""
     random = np.random.default_rng(0)
     return [
@@ -98,33 +98,35 @@ def after(pipeline, text):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_upstream_applies_the_affine_map(layout):
-    found = mlir_smem.layout_of(tile(layout))
+    tile_layout = mlir_smem.layout_of(tile(layout))
     lines = [
-        f"%c{i}x{j} = affine.apply {affine_map(found)}(%d{i}, %d{j})\n"
+        f"%c{i}x{j} = affine.apply {affine_map(tile_layout)}(%d{i}, %d{j})\n"
         f"func.call @use(%c{i}x{j}) : (index) -> ()"
-        for i, j in drawn()
+        for i, j in sample_indices()
     ]
-    numbers = sorted({n for index in drawn() for n in index})
+    numbers = sorted({n for index in sample_indices() for n in index})
     constants = [f"%d{n} = arith.constant {n} : index" for n in numbers]
     body = "\n".join([*constants, *lines, "return"])
     text = f"func.func private @use(index)\nfunc.func @f() {{\n{body}\n}}"
     folded = after("canonicalize", text)
     values = dict(re.findall(r"(%\w+) = arith.constant (\d+) : index", folded))
     used = [int(values[name]) for name in re.findall(r"call @use\((%\w+)\)", folded)]
-    assert used == [found.offsets()[i] // 2 for i in drawn()]
+    assert used == [tile_layout.offsets()[i] // 2 for i in sample_indices()]
 
 
 @pytest.mark.parametrize("width", ["none", "32B", "64B"])
 @pytest.mark.parametrize("order", ["row-major", "column-major"])
 def test_upstream_normalizes_memrefs_with_the_affine_map(width, order):
-    found = mlir_smem.layout_of(tile(f'#smem.swizzle<"{width}", "{order}">'))
-    memref = f"memref<16x128xbf16, {affine_map(found)}>"
-    stores = "\n".join(f"affine.store %x, %m[{i}, {j}] : {memref}" for i, j in drawn())
+    layout = mlir_smem.layout_of(tile(f'#smem.swizzle<"{width}", "{order}">'))
+    memref = f"memref<16x128xbf16, {affine_map(layout)}>"
+    stores = "\n".join(f"affine.store %x, %m[{i}, {j}] : {memref}" for i, j in sample_indices())
     text = f"func.func @f(%x: bf16) {{ %m = memref.alloc() : {memref}\n {stores}\n return }}"
     normalized = after("normalize-memrefs", text)
     stored = re.findall(r"affine\.store %arg0, %\w+\[(\d+)\] : memref<(\d+)xbf16>", normalized)
-    assert {int(size) * 2 for _, size in stored} == {found.size_bytes}
-    assert [int(at) for at, _ in stored] == [found.offsets()[i] // 2 for i in drawn()]
+    assert {int(size) * 2 for _, size in stored} == {layout.size_bytes}
+    assert [int(address) for address, _ in stored] == [
+        layout.offsets()[i] // 2 for i in sample_indices()
+    ]
 
 
 @pytest.mark.parametrize("element", ["bf16", "f16", "tf32", "f8E4M3FN", "i8", "ui8", "i1"])

@@ -108,9 +108,9 @@ def test_contexts_are_freed():
 
 
 def test_dialects_include_smem():
-    found = dialects()
-    assert {"smem", "builtin", "gpu", "nvvm", "memref"} <= set(found)
-    assert found == sorted(set(found))
+    names = dialects()
+    assert {"smem", "builtin", "gpu", "nvvm", "memref"} <= set(names)
+    assert names == sorted(set(names))
 
 
 @pytest.mark.skipif(not hasattr(ir, "loc_tracebacks"), reason="the bindings have no tracebacks")
