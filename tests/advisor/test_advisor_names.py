@@ -14,9 +14,9 @@ def test_every_name_exists(name):
 
 
 def test_another_name_is_an_error():
-    with pytest.raises(AttributeError) as refused:
+    with pytest.raises(AttributeError) as error:
         _ = advisor.chose_operands
-    assert str(refused.value) == "module 'mlir_smem.advisor' has no attribute 'chose_operands'"
+    assert str(error.value) == "module 'mlir_smem.advisor' has no attribute 'chose_operands'"
 
 
 def test_unused_modules_are_not_imported():

@@ -89,9 +89,9 @@ def test_refusals(options, message):
 
 
 def test_an_error_lists_all_refused_layouts():
-    with pytest.raises(LayoutError) as refused:
+    with pytest.raises(LayoutError) as error:
         choose_operands("64x512xb1", load_a="ldmatrix", a_major="m", max_swizzle=0)
-    assert str(refused.value) == (
+    assert str(error.value) == (
         "A: no layout of 64x512xb1 fits every use of the tile\n"
         "  refused  swizzle none, column-major, atoms across: the tile: its contiguous extent of 64 "
         "elements is no multiple of the atom's 128: 4096 bytes would be padding"

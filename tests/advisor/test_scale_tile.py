@@ -122,9 +122,9 @@ def test_text_of_descriptors():
     ],
 )
 def test_illegal_starts(start, message):
-    with pytest.raises(LayoutError) as refused:
+    with pytest.raises(LayoutError) as error:
         match_scales(ONE).encoded(start)
-    assert str(refused.value).startswith(message)
+    assert str(error.value).startswith(message)
 
 
 RIGHT = Tcgen05Descriptor(0x400, 0, 128)
@@ -237,18 +237,18 @@ def test_causes_of_wrong_factors(tile, descriptor, steps, start, causes):
 )
 def test_errors_of_a_comparison(arguments, message):
     tile, descriptor, *more = arguments
-    with pytest.raises(LayoutError) as refused:
+    with pytest.raises(LayoutError) as error:
         diagnose_scales(match_scales(tile), descriptor.encode(), *more)
-    assert message in str(refused.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
     "call", [lambda: match_scales(ONE, Arch.SM_90), lambda: decode_copy(0, Arch.SM_90)]
 )
 def test_wgmma_has_no_scale_factors(call):
-    with pytest.raises(LayoutError) as refused:
+    with pytest.raises(LayoutError) as error:
         call()
-    assert str(refused.value) == "sm_90 takes no scale factors; sm_100 and sm_103 do"
+    assert str(error.value) == "sm_90 takes no scale factors; sm_100 and sm_103 do"
 
 
 def test_65_bits():

@@ -111,9 +111,9 @@ def test_the_kind_follows_from_the_factors(scale, block, expected):
     ],
 )
 def test_illegal_scale_factors(options, message):
-    with pytest.raises(LayoutError) as refused:
+    with pytest.raises(LayoutError) as error:
         choose_operands("128x256xe2m1", arch="sm_100", **options)
-    assert str(refused.value) == message
+    assert str(error.value) == message
 
 
 def test_no_factors_without_scales():

@@ -27,9 +27,9 @@ def test_brackets_of_the_ninth_form_span_its_atoms():
 
 
 def test_wgmma_has_no_ninth_form():
-    with pytest.raises(LayoutError) as refused:
+    with pytest.raises(LayoutError) as error:
         Picture(NINTH, strides=True).drawing()
-    assert str(refused.value) == (
+    assert str(error.value) == (
         "no LBO and SBO: sm_90 has no swizzle 128B_ATOM_32B; sm_100 and sm_103 have (--arch)"
     )
 
@@ -116,9 +116,9 @@ def test_one_instruction_in_two_chunks():
     ],
 )
 def test_tiles_without_a_k_of_48_bytes(layout, arch, message):
-    with pytest.raises(LayoutError) as refused:
+    with pytest.raises(LayoutError) as error:
         Picture(layout, color=Color.INSTRUCTION, arch=arch, k_bytes=48).drawing()
-    assert str(refused.value) == message
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize("name", ["ue8m0", "e4m3"])

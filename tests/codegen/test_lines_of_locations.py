@@ -22,7 +22,7 @@ from mlir_smem.dialect import ops
 from mlir_smem.ir.walk import walk
 
 
-def hand_written(locations):
+def inline_asm_module(locations):
     """A kernel with an inline PTX instruction at each of the locations."""
     asm = '    llvm.inline_asm has_side_effects "membar.gl; // {0}", "" : () -> () loc({1})'
     body = "\n".join(asm.format(number, location) for number, location in enumerate(locations))
@@ -52,7 +52,7 @@ KINDS = {
 
 
 def test_kinds_of_locations():
-    compiled = with_lines(hand_written(KINDS), emit="cubin")
+    compiled = with_lines(inline_asm_module(KINDS), emit="cubin")
     for number, expected in enumerate(KINDS.values()):
         assert lines_of(compiled.ptx, rf"membar\.gl; // {number}$") == {expected}
 
@@ -74,21 +74,21 @@ def test_calls_of_inlined_instructions():
         'callsite("/s/helper.py":19:1 at "/s/main.py":19:70000)',
         '"/s/main.py":20:1',
     ]
-    ptx = with_lines(hand_written(locations), emit="cubin").ptx
+    ptx = with_lines(inline_asm_module(locations), emit="cubin").ptx
     for number, expected in enumerate(calls):
         assert calls_of(ptx, rf"membar\.gl; // {number}$") == expected
 
 
 @needs_nvdisasm
 def test_calls_in_machine_code(tmp_path):
-    text = hand_written(['callsite("helper"("/s/helper.py":17:1) at "/s/main.py":18:1)'])
+    text = inline_asm_module(['callsite("helper"("/s/helper.py":17:1) at "/s/main.py":18:1)'])
     cubin = with_lines(text, emit="cubin").cubin
     output = disassemble(cubin, tmp_path, "--print-line-info-inline", "--print-code")
     assert 'File "/s/helper.py", line 17 inlined at "/s/main.py", line 18' in output
 
 
 def test_lines_that_leave_no_numbers_lose_their_calls():
-    text = hand_written(
+    text = inline_asm_module(
         ['callsite("/s/helper.py":4294967295:1 at "/s/main.py":18:1)', '"/s/main.py":20:1']
     )
     calls = calls_of(with_lines(text).ptx, r"membar\.gl; // 0$")
@@ -98,14 +98,14 @@ def test_lines_that_leave_no_numbers_lose_their_calls():
 
 
 def test_calls_in_llvm_ir():
-    compiled = with_lines(hand_written(KINDS), emit="llvm")
+    compiled = with_lines(inline_asm_module(KINDS), emit="llvm")
     assert re.search(r'DISubprogram\(name: "helper", .*', compiled.llvm)
     assert "inlinedAt" in compiled.llvm
     assert 'DISubprogram(name: "k", ' in compiled.llvm
 
 
 def test_calls_that_lead_to_the_whole_kernel_are_left_out():
-    text = hand_written(
+    text = inline_asm_module(
         ['callsite("/s/body.py":30:1 at callsite("/s/main.py":7:1 at "/s/x.py":1:1))']
     )
     text = text.replace(

@@ -10,7 +10,7 @@ EMPTY = ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry f() { r
 
 
 @pytest.fixture(autouse=True)
-def forgotten():
+def clear_cached_path():
     """Clear the cached path of the assembler: each test searches for it."""
     ptxas.find_ptxas.cache_clear()
     yield

@@ -21,7 +21,7 @@ def insertion_point():
 
 
 @pytest.fixture
-def correct(insertion_point):
+def correct_arguments(insertion_point):
     """Correct arguments of each builder."""
     return calls()
 
@@ -42,12 +42,12 @@ each_builder = pytest.mark.parametrize("name", builders())
 
 
 @each_builder
-def test_correct_arguments_are_accepted(name, correct):
-    assert name in correct
+def test_correct_arguments_are_accepted(name, correct_arguments):
+    assert name in correct_arguments
     if name == "warp_specialize":
         ops.warp_specialize(*PARTITIONS)
     else:
-        builders()[name](**correct[name])
+        builders()[name](**correct_arguments[name])
 
 
 def wrong_arguments():
@@ -85,12 +85,12 @@ ANY_VALUE = {("fill", "value"), ("from_registers", "vector")}
 
 
 @each_builder
-def test_every_parameter_rejects_arguments_that_none_takes(name, correct):
-    for parameter in correct[name]:
+def test_every_parameter_rejects_arguments_that_none_takes(name, correct_arguments):
+    for parameter in correct_arguments[name]:
         for wrong, description in wrong_arguments():
             if _is_taken(name, parameter, wrong):
                 continue
-            arguments = {**correct[name], parameter: wrong}
+            arguments = {**correct_arguments[name], parameter: wrong}
             message = error_of(lambda arguments=arguments: builders()[name](**arguments))
             advice = "exchange whole modules" if "jaxlib" in description else "expected"
             assert message.startswith(f"smem.{name}: {parameter} is {description}; {advice} ")
@@ -108,13 +108,15 @@ def _is_taken(name, parameter, wrong):
 
 
 @each_builder
-def test_an_unknown_parameter_is_rejected(name, correct):
+def test_an_unknown_parameter_is_rejected(name, correct_arguments):
     if name == "warp_specialize":
         return
-    known = ", ".join(correct[name])
-    message = error_of(lambda: builders()[name](**correct[name], negate_c=True))
+    known = ", ".join(correct_arguments[name])
+    message = error_of(lambda: builders()[name](**correct_arguments[name], negate_c=True))
     assert message.startswith(f"smem.{name}: has no parameter negate_c; expected {known}")
-    message = error_of(lambda: builders()[name](*correct[name].values(), 1, 2, 3, 4, 5, 6, 7))
+    message = error_of(
+        lambda: builders()[name](*correct_arguments[name].values(), 1, 2, 3, 4, 5, 6, 7)
+    )
     assert message.startswith(f"smem.{name}: ")
 
 
@@ -225,8 +227,8 @@ def _values_for_types(arguments):
 
 
 @pytest.mark.parametrize("name, wrong, expected", WRONG)
-def test_the_message_for_a_wrong_argument(name, wrong, expected, correct):
-    arguments = {**correct[name], **_values_for_types(wrong)}
+def test_the_message_for_a_wrong_argument(name, wrong, expected, correct_arguments):
+    arguments = {**correct_arguments[name], **_values_for_types(wrong)}
     message = error_of(lambda: builders()[name](**arguments), (TypeError, ValueError))
     assert message.startswith(f"smem.{name}: {expected}")
 
@@ -240,19 +242,19 @@ def test_integer_fragments_are_filled_with_integers(number, element, insertion_p
     )
 
 
-def test_a_tile_with_stages_is_no_operand_of_an_mma(correct):
-    stages = correct["stage"]["tile"]
+def test_a_tile_with_stages_is_no_operand_of_an_mma(correct_arguments):
+    stages = correct_arguments["stage"]["tile"]
     for name, (a, b) in {
-        "A": (stages, correct["mma"]["b"]),
-        "B": (correct["mma"]["a"], stages),
+        "A": (stages, correct_arguments["mma"]["b"]),
+        "B": (correct_arguments["mma"]["a"], stages),
     }.items():
         message = error_of(lambda a=a, b=b: ops.mma(a, b), ValueError)
         assert message == f"smem.mma: takes {name} (rows, columns), not [4, 64, 64]; take a stage"
 
 
-def test_a_missing_argument_is_named(correct):
+def test_a_missing_argument_is_named(correct_arguments):
     assert (
-        error_of(lambda: ops.mma(correct["mma"]["a"]))
+        error_of(lambda: ops.mma(correct_arguments["mma"]["a"]))
         == f"smem.mma: b is missing; expected {IS_TILE}"
     )
     assert (
@@ -285,8 +287,8 @@ def test_numpy_integers_are_accepted(insertion_point):
     assert insertion_point.operation.verify()
 
 
-def test_an_op_is_accepted_for_its_result(correct):
-    load = {**correct["tma_load"], "index": arith.constant(index(), 1).owner}
+def test_an_op_is_accepted_for_its_result(correct_arguments):
+    load = {**correct_arguments["tma_load"], "index": arith.constant(index(), 1).owner}
     ops.tma_load(**{name: getattr(v, "owner", v) for name, v in load.items()})
 
 

@@ -34,14 +34,16 @@ def context():
 def recording_builders(called):
     """The builders, wrapped to add their names to `called`."""
 
-    def recording(name, build):
+    def record_calls(name, build):
         def call(*arguments, **named):
             called.add(name)
             return build(*arguments, **named)
 
         return call
 
-    return SimpleNamespace(**{name: recording(name, build) for name, build in builders().items()})
+    return SimpleNamespace(
+        **{name: record_calls(name, build) for name, build in builders().items()}
+    )
 
 
 def names_in(op):

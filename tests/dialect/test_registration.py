@@ -129,9 +129,9 @@ def test_a_context_that_may_hold_unregistered_ops_is_refused():
     context = ir.Context()
     context.allow_unregistered_dialects = True
     module = ir.Module.parse('"smem.fence"() : () -> ()', context)
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ValueError) as error:
         mlir_smem.register(context)
-    assert str(refused.value) == (
+    assert str(error.value) == (
         "mlir_smem.register: the context allows unregistered dialects and has 1 module, which may hold "
         "ops of smem; register it before it has any, or lower them by mlir_smem.interop.lower"
     )

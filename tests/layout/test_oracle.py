@@ -98,7 +98,7 @@ def choose_swizzle(row, uses=()):
     return picked and picked.layout.swizzle
 
 
-def differing(selector, uses=()):
+def differing_rows(selector, uses=()):
     """The rows of a selector for which this project chooses another swizzle."""
     rows = [row for row in DATA["selector"] if row["selector"] == selector]
     assert rows
@@ -106,11 +106,11 @@ def differing(selector, uses=()):
 
 
 def test_choice_of_a_tile_that_nothing_uses():
-    assert differing("sm90_ss") == []
+    assert differing_rows("sm90_ss") == []
 
 
 def test_choice_of_an_a_that_is_loaded_into_registers():
-    assert differing("sm90_rs", [FragmentUse("load", a_fragment_access)]) == []
+    assert differing_rows("sm90_rs", [FragmentUse("load", a_fragment_access)]) == []
 
 
 def test_choice_for_registers_differs_from_that_for_shared_memory():
@@ -119,7 +119,7 @@ def test_choice_for_registers_differs_from_that_for_shared_memory():
     cutes = {key(row): row["selected"] for row in DATA["selector"]}
     differ = {k for k in cutes if cutes[k] != cutes[("sm90_ss", *k[1:])]}
     assert {k[:3] for k in differ} == {("sm90_rs", "tf32", "MN")}
-    assert set(differing("sm90_rs")) == differ
+    assert set(differing_rows("sm90_rs")) == differ
 
 
 def test_choice_of_an_operand():
@@ -219,10 +219,10 @@ def test_refused_swizzle():
 @pytest.mark.parametrize("name, contiguous", [("n6_majorK_of_MN", 0), ("n7_majorMN_of_K", 1)])
 def test_a_tile_cannot_be_read_with_the_other_major(name, contiguous):
     # The majorness is inferred from the layout, so that a wrong one cannot be requested.
-    refused = case(name)
-    assert not refused["accepted"]
+    expected = case(name)
+    assert not expected["accepted"]
     canonical = match(tile_of_atoms(F16, (64, 64), contiguous, Swizzle.B128))
-    assert canonical.major is not Major[refused["major"]]
+    assert canonical.major is not Major[expected["major"]]
 
 
 def test_every_case_is_tested():

@@ -15,12 +15,12 @@ def context():
         yield context
 
 
-def at(line):
+def location_at(line):
     return ir.Location.file("kernel.mlir", line, 3)
 
 
 def test_without_a_handler_a_remark_is_printed_with_its_location(capsys):
-    remark(at(7), "chosen")
+    remark(location_at(7), "chosen")
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "kernel.mlir:7:3: remark: chosen\n")
 
@@ -28,7 +28,7 @@ def test_without_a_handler_a_remark_is_printed_with_its_location(capsys):
 def test_a_handler_takes_remarks(capsys):
     taken = []
     with remark_handler(lambda location, message: taken.append((str(location), message))):
-        remark(at(7), "chosen")
+        remark(location_at(7), "chosen")
     assert taken == [('loc("kernel.mlir":7:3)', "chosen")]
     assert capsys.readouterr().err == ""
 
@@ -37,15 +37,15 @@ def test_the_innermost_handler_takes_remarks():
     outer, inner = [], []
     with remark_handler(lambda *arguments: outer.append(arguments)):
         with remark_handler(lambda *arguments: inner.append(arguments)):
-            remark(at(1), "within")
-        remark(at(2), "after")
+            remark(location_at(1), "within")
+        remark(location_at(2), "after")
     assert [len(outer), len(inner)] == [1, 1]
 
 
 def test_a_handler_is_removed_after_an_error(capsys):
     with pytest.raises(KeyError), remark_handler(lambda *_: None):
         raise KeyError
-    remark(at(7), "chosen")
+    remark(location_at(7), "chosen")
     assert "chosen" in capsys.readouterr().err
 
 

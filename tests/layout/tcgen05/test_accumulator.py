@@ -77,6 +77,6 @@ def test_the_emulator_has_d_in_the_same_cells(shape):
     ],
 )
 def test_no_instruction_has_such_a_d(shape, message):
-    with pytest.raises(MmaShapeError) as refused:
+    with pytest.raises(MmaShapeError) as error:
         AccumulatorLayout(shape)
-    assert str(refused.value).startswith(message)
+    assert str(error.value).startswith(message)
