@@ -121,28 +121,32 @@ def test_a_wgmma_reads_64_rows_of_a_and_256_columns_of_b():
     assert "n 0 to 255" in picture.data()["access"]["what"]
 
 
+ILLEGAL = [
+    (PLAIN, AccessKind.CORE, (64, 0), "begins outside of a tile of 64x64"),
+    (PLAIN, AccessKind.CORE, (0, 4), "begins at column 4; expected a multiple of 8"),
+    (PLAIN, AccessKind.CORE, (60, 0), "a core matrix at (60, 0) reaches (67, 7), outside"),
+    (PLAIN, AccessKind.LDMATRIX, (0, 56), "reaches (15, 71), outside"),
+    (
+        parse_layout("(64,64):(65,1)", BF16),
+        AccessKind.STORE,
+        (0, 0),
+        "a warp's 16-byte store accesses 16 bytes at a time, but the tile has no 8 contiguous",
+    ),
+    (
+        atoms(Swizzle.B128, 0, element("e4m3"), (128, 64)),
+        AccessKind.LDMATRIX,
+        (0, 0),
+        "ldmatrix does not transpose e4m3",
+    ),
+    (PLAIN, AccessKind.MMA, (0, 8), "a wgmma reads 16 elements of k from a multiple of"),
+    (atoms(Swizzle.NONE, shape=(64, 8)), AccessKind.MMA, (0, 0), "not from 0 of 8"),
+]
+
+
 @pytest.mark.parametrize(
     "layout, kind, start, message",
-    [
-        (PLAIN, AccessKind.CORE, (64, 0), "begins outside of a tile of 64x64"),
-        (PLAIN, AccessKind.CORE, (0, 4), "begins at column 4; expected a multiple of 8"),
-        (PLAIN, AccessKind.CORE, (60, 0), "a core matrix at (60, 0) reaches (67, 7), outside"),
-        (PLAIN, AccessKind.LDMATRIX, (0, 56), "reaches (15, 71), outside"),
-        (
-            parse_layout("(64,64):(65,1)", BF16),
-            AccessKind.STORE,
-            (0, 0),
-            "a warp's 16-byte store accesses 16 bytes at a time, but the tile has no 8 contiguous",
-        ),
-        (
-            atoms(Swizzle.B128, 0, element("e4m3"), (128, 64)),
-            AccessKind.LDMATRIX,
-            (0, 0),
-            "ldmatrix does not transpose e4m3",
-        ),
-        (PLAIN, AccessKind.MMA, (0, 8), "a wgmma reads 16 elements of k from a multiple of"),
-        (atoms(Swizzle.NONE, shape=(64, 8)), AccessKind.MMA, (0, 0), "not from 0 of 8"),
-    ],
+    ILLEGAL,
+    ids=[f"layout{i}-{kind!s}-at{i}-{message}" for i, (_, kind, _, message) in enumerate(ILLEGAL)],
 )
 def test_an_illegal_access_is_refused(layout, kind, start, message):
     with pytest.raises(LayoutError, match=re.escape(message)):

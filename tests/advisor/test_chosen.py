@@ -101,6 +101,7 @@ def test_an_error_lists_all_refused_layouts():
 @pytest.mark.parametrize(
     "options, index",
     [({"a": "128y64xbf16"}, 3), ({"a": "64x64xbf16", "load_a": "tma,"}, 4)],
+    ids=["given0-3", "given1-4"],
 )
 def test_malformed_texts_have_a_position(options, index):
     with pytest.raises(TextError) as error:

@@ -39,11 +39,13 @@ from mlir_smem.runtime import run_on_cpu
             "{ .reg .b32 bits0; mov.b32 bits0, %r8; st.global.v4.b16 [%rd9], "
             "{%rs1, bits0, %r2, bits0}; }",
         ),
-        (
+        pytest.param(
             "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 \t{%r1, %r2,%r8}, %rd1, %rd2, p",
             "st.global.v2.b8 \t[%rd9], {%r8, %r1}",
             "{ .reg .b32 bits0; mov.b32 bits0, %r8; .reg .b32 bits1; mov.b32 bits1, %r1; "
             "st.global.v2.b8 [%rd9], {bits0, bits1}; }",
+            id="wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 \t{%r1, %r2,%r8}, %rd1, %rd2, p"
+            "-st.global.v2.b8 \t[%rd9], {%r8, %r1}-made5",
         ),
     ],
 )

@@ -225,21 +225,23 @@ def test_a_stride_of_b1_that_is_no_whole_number_of_bytes_is_not_rounded_in_the_r
     assert "SBO would be 1024 bytes" not in match(layout).reason
 
 
+MISFITS = [
+    ("(64,16):(64,1)", ("the stride of factor 8 along m/n", 64, 8)),
+    (
+        "Swizzle<3,4,3> o ((8,8),(8,2)):((64,512),(1,16))",
+        ("the stride of factor 2k along k", 16, 8),
+    ),
+    ("((8,8),(4,4)):((8,64),(1,512))", ("the extent of factor T along k", 4, 8)),
+    (
+        "Swizzle<3,4,3> o ((8,2,4),16):((64,640,2048),1)",
+        ("the stride of repeat 2 along m/n", 2048, 1280),
+    ),
+    ("((8,8),(8,2)):((8,64),(1,1020))", (None, None, None)),
+]
+
+
 @pytest.mark.parametrize(
-    "text, expected",
-    [
-        ("(64,16):(64,1)", ("the stride of factor 8 along m/n", 64, 8)),
-        (
-            "Swizzle<3,4,3> o ((8,8),(8,2)):((64,512),(1,16))",
-            ("the stride of factor 2k along k", 16, 8),
-        ),
-        ("((8,8),(4,4)):((8,64),(1,512))", ("the extent of factor T along k", 4, 8)),
-        (
-            "Swizzle<3,4,3> o ((8,2,4),16):((64,640,2048),1)",
-            ("the stride of repeat 2 along m/n", 2048, 1280),
-        ),
-        ("((8,8),(8,2)):((8,64),(1,1020))", (None, None, None)),
-    ],
+    "text, expected", MISFITS, ids=[f"{text}-found{i}" for i, (text, _) in enumerate(MISFITS)]
 )
 def test_the_mode_that_does_not_fit(text, expected):
     mismatch = match(parse_layout(text, element("bf16")))

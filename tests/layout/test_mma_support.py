@@ -10,21 +10,25 @@ def names(element_types):
     return [element_type.name for element_type in element_types]
 
 
+EXPECTED_ACCUMULATORS = [
+    ("f16", "f16", ["f32", "f16"]),
+    ("bf16", "bf16", ["f32"]),
+    ("tf32", "tf32", ["f32"]),
+    ("e4m3", "e5m2", ["f32", "f16"]),
+    ("e5m2", "e5m2", ["f32", "f16"]),
+    ("s8", "u8", ["s32"]),
+    ("u8", "u8", ["s32"]),
+    ("b1", "b1", ["s32"]),
+    ("f16", "bf16", []),
+    ("s8", "e4m3", []),
+    ("b1", "s8", []),
+]
+
+
 @pytest.mark.parametrize(
     "a, b, expected",
-    [
-        ("f16", "f16", ["f32", "f16"]),
-        ("bf16", "bf16", ["f32"]),
-        ("tf32", "tf32", ["f32"]),
-        ("e4m3", "e5m2", ["f32", "f16"]),
-        ("e5m2", "e5m2", ["f32", "f16"]),
-        ("s8", "u8", ["s32"]),
-        ("u8", "u8", ["s32"]),
-        ("b1", "b1", ["s32"]),
-        ("f16", "bf16", []),
-        ("s8", "e4m3", []),
-        ("b1", "s8", []),
-    ],
+    EXPECTED_ACCUMULATORS,
+    ids=[f"{a}-{b}-found{i}" for i, (a, b, _) in enumerate(EXPECTED_ACCUMULATORS)],
 )
 def test_the_accumulators_of_a_pair(a, b, expected):
     assert names(accumulators(element(a), element(b))) == expected

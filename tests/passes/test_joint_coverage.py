@@ -18,21 +18,25 @@ def interval(start, size):
     return AxisSlice(None if start is None else number(start), size, 64)
 
 
+INTERVALS = [
+    ((0, 64), [(32, 32), (0, 32)], True),
+    ((0, 64), [(0, 40), (32, 32)], True),
+    ((0, 64), [(0, 24), (32, 32)], False),
+    ((0, 64), [(0, 32)], False),
+    ((16, 32), [(0, 32), (32, 16)], True),
+    ((16, 32), [(24, 40)], False),
+    ((16, 32), [(16, 32)], True),
+    ((32, 32), [(0, 32)], False),
+    ((0, 64), [(0, 32), (None, 32)], False),
+    ((None, 16), [(0, 32), (32, 32)], True),
+    ((None, 16), [(0, 32), (32, 16)], False),
+]
+
+
 @pytest.mark.parametrize(
     "read, others, covered",
-    [
-        ((0, 64), [(32, 32), (0, 32)], True),
-        ((0, 64), [(0, 40), (32, 32)], True),
-        ((0, 64), [(0, 24), (32, 32)], False),
-        ((0, 64), [(0, 32)], False),
-        ((16, 32), [(0, 32), (32, 16)], True),
-        ((16, 32), [(24, 40)], False),
-        ((16, 32), [(16, 32)], True),
-        ((32, 32), [(0, 32)], False),
-        ((0, 64), [(0, 32), (None, 32)], False),
-        ((None, 16), [(0, 32), (32, 32)], True),
-        ((None, 16), [(0, 32), (32, 16)], False),
-    ],
+    INTERVALS,
+    ids=[f"of{i}-others{i}-{covered}" for i, (_, _, covered) in enumerate(INTERVALS)],
 )
 def test_intervals(read, others, covered):
     assert interval(*read).is_covered([interval(*other) for other in others]) == covered

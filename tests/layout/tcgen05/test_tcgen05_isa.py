@@ -17,18 +17,22 @@ def test_architectures_have_different_kinds():
     assert (Arch.SM_100.has_absolute_lbo, Arch.SM_103.has_absolute_lbo) == (False, True)
 
 
+ACCUMULATORS = [
+    ("f16", "f16", False, ["f32", "f16"]),
+    ("bf16", "bf16", False, ["f32"]),
+    ("e4m3", "e2m1_p64", False, ["f32", "f16"]),
+    ("e4m3", "e2m1_p64", True, ["f32"]),
+    ("s8", "u8", False, ["s32"]),
+    ("e2m1", "e2m1", False, []),
+    ("e2m1", "e2m1", True, ["f32"]),
+    ("b1", "b1", False, []),
+]
+
+
 @pytest.mark.parametrize(
     "a, b, scaled, accumulators",
-    [
-        ("f16", "f16", False, ["f32", "f16"]),
-        ("bf16", "bf16", False, ["f32"]),
-        ("e4m3", "e2m1_p64", False, ["f32", "f16"]),
-        ("e4m3", "e2m1_p64", True, ["f32"]),
-        ("s8", "u8", False, ["s32"]),
-        ("e2m1", "e2m1", False, []),
-        ("e2m1", "e2m1", True, ["f32"]),
-        ("b1", "b1", False, []),
-    ],
+    ACCUMULATORS,
+    ids=[f"{a}-{b}-{scaled}-found{i}" for i, (a, b, scaled, _) in enumerate(ACCUMULATORS)],
 )
 def test_accumulators(a, b, scaled, accumulators):
     assert [str(x) for x in Tcgen05().accumulators(element(a), element(b), scaled)] == accumulators
@@ -97,6 +101,12 @@ def test_types_of_a_kind():
             "A: K is 96; tcgen05 takes 96 elements of e2m1 at a time, of whole atoms of 256: expected "
             "a multiple of 768, for example 768",
         ),
+    ],
+    ids=[
+        "made0-Role.A-shape0-A: M is 96; kind::f16 takes multiples of 64, for example 64 or 128",
+        "made1-Role.B-shape1-B: N is 12 in each of 2 CTAs; kind::f16 takes multiples of 8 in each of 2 "
+        "CTAs, for example 8 or 16",
+        "made2-Role.A-shape2-message2",
     ],
 )
 def test_extents(instruction, role, shape, message):

@@ -153,18 +153,20 @@ def test_a_function_without_a_name_cannot_be_parsed():
     )
 
 
+ANCHORED = [
+    ("cse", (None, "cse")),
+    ("a,b", (None, "a,b")),
+    ("a(b),c", (None, "a(b),c")),
+    ("a(b)", ("a", "b")),
+    (" a ( b , c(d) ) ", ("a", "b , c(d)")),
+    ("a()", ("a", "")),
+    ("a(b)(c)", (None, "a(b)(c)")),
+    ("a{x=(1)}", (None, "a{x=(1)}")),
+]
+
+
 @pytest.mark.parametrize(
-    "text, expected",
-    [
-        ("cse", (None, "cse")),
-        ("a,b", (None, "a,b")),
-        ("a(b),c", (None, "a(b),c")),
-        ("a(b)", ("a", "b")),
-        (" a ( b , c(d) ) ", ("a", "b , c(d)")),
-        ("a()", ("a", "")),
-        ("a(b)(c)", (None, "a(b)(c)")),
-        ("a{x=(1)}", (None, "a{x=(1)}")),
-    ],
+    "text, expected", ANCHORED, ids=[f"{text}-found{i}" for i, (text, _) in enumerate(ANCHORED)]
 )
 def test_the_anchor_of_a_whole_pipeline(text, expected):
     assert unwrap(text) == expected
