@@ -64,7 +64,7 @@ def main() -> None:
     _print_ops()
     print("## Passes\n\nEach runs on `builtin.module`. Options of several passes:\n")
     options = [
-        _pass_option(*each) for pass_ in passes().values() for each in pass_.options().items()
+        _pass_option(*option) for pass_ in passes().values() for option in pass_.options().items()
     ]
     shared = [line for line, count in Counter(options).items() if count > 1]
     print("\n".join(shared) + "\n")
@@ -72,11 +72,11 @@ def main() -> None:
         print(
             f"### `{name}`\n\n{pass_.description[0].upper()}{pass_.description[1:]}. {_text(pass_)}\n"
         )
-        lines = [_pass_option(*each) for each in pass_.options().items()]
-        own = [line for line in lines if line not in shared]
+        lines = [_pass_option(*option) for option in pass_.options().items()]
+        own_lines = [line for line in lines if line not in shared]
         also = [line.split("`")[1] for line in lines if line in shared]
         print(f"Also {', '.join(f'`{key}`' for key in also)}.\n") if also else None
-        print("\n".join(own) + "\n") if own else None
+        print("\n".join(own_lines) + "\n") if own_lines else None
     print(
         "## Commands\n\nErrors are one message and exit code 1; `--debug` shows where they arose.\n"
     )

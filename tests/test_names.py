@@ -1,4 +1,4 @@
-"""Names of variables and functions, counted in the syntax trees of all code but tests.
+"""Names of variables and functions, counted in the syntax trees of all code.
 
     python tests/test_names.py        # the worst files
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 ROOMS = sorted(path.name for path in (ROOT / "mlir_smem").iterdir() if path.is_symlink())
-FOLDERS = ("mlir_smem", *ROOMS, "benchmarks", "docs", "fuzz", "lit_tests")
+FOLDERS = ("mlir_smem", *ROOMS, "benchmarks", "docs", "fuzz", "lit_tests", "tests")
 
 #: Names of variables that say what happened to a value, or point at it, not what it is.
 UNTELLING = set("at each found given held its kept made of own told what".split())  # noqa: SIM905
@@ -32,8 +32,8 @@ PARTICIPLES = {
 ENDS_IN_ED = {"embed", "feed", "need", "red", "seed", "speed"}
 
 #: Variables with an untelling name in 10,000 lines, functions that are named by a participle, and vague
-#: names in 10,000 lines (68 before this test), at most.
-MOST_UNTELLING, MOST_PARTICIPLES, MOST_VAGUE = 20, 30, 75
+#: names in 10,000 lines (57 before this test), at most.
+MOST_UNTELLING, MOST_PARTICIPLES, MOST_VAGUE = 5, 30, 60
 
 #: Classes of two rooms with one name: public ones, the hardware's terms, and protocols of MLIR's classes.
 SHARED = {"Access", "Config", "Fragment", "Kernel", "Op", "Problem", "TensorMap", "ViewOp"}

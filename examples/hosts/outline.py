@@ -16,7 +16,7 @@ PIPELINE = (
 )
 
 
-def outlined() -> str:
+def outline() -> str:
     """Return the module with the kernel @linear_kernel and the host function that launches it."""
     with mlir_smem.register(ir.Context()):
         module = ir.Module.parse((Path(__file__).parent / "outlined.mlir").read_text())
@@ -25,4 +25,4 @@ def outlined() -> str:
 
 
 if __name__ == "__main__":
-    print(outlined())
+    print(outline())

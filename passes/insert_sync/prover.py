@@ -212,11 +212,11 @@ class Pairs:
         access is in order. Pairs whose copy is in no group come first."""
         hazard = self._next(self._uncommitted, _lacks_commit)
         hazard = hazard or self._next(self._unordered, _is_any)
-        return hazard and self.missing(_unordered(hazard))
+        return hazard and self.missing(_unordered_pair(hazard))
 
     def missing(self, unordered: Unordered) -> Unordered:
         """Return a pair with all that is missing now, on any run."""
-        return unordered.with_needs_of(map(_unordered, self._hazards_of(unordered)))
+        return unordered.with_needs_of(map(_unordered_pair, self._hazards_of(unordered)))
 
     def _hazards_of(self, unordered: Unordered) -> Iterator[Hazard]:
         origins = self._origins[op_address(unordered.earlier)]
@@ -319,7 +319,7 @@ def _lacks_commit(hazard: Hazard) -> bool:
     return any(need.op in (CopyCommitOp, TmaCommitOp) for need in report.needs(hazard))
 
 
-def _unordered(hazard: Hazard) -> Unordered:
+def _unordered_pair(hazard: Hazard) -> Unordered:
     return Unordered(hazard.op, hazard.earlier, report.needs(hazard), report.remark(hazard))
 
 

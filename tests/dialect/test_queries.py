@@ -38,10 +38,8 @@ def test_layout_of_a_type_and_of_a_value():
     assert mlir_smem.layout_of(tile("#smem.auto")) is None
 
 
-@pytest.mark.parametrize(
-    "argument, shown", [(None, "a NoneType"), ("tile", "a str"), (ir.F32Type, "a class")]
-)
-def test_other_arguments(argument, shown):
+@pytest.mark.parametrize("argument", [None, "tile", ir.F32Type])
+def test_other_arguments(argument):
     shown = f"a {type(argument).__name__}"
     with pytest.raises(TypeError, match=f"^layout_of takes a tile .*, not {shown}$"):
         mlir_smem.layout_of(argument)

@@ -11,7 +11,7 @@ import numpy as np
 HOSTS = Path(__file__).parents[2] / "examples" / "hosts"
 sys.path.insert(0, str(HOSTS))
 
-from outline import outlined  # noqa: E402
+from outline import outline  # noqa: E402
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -72,7 +72,7 @@ FOREIGN = {
     ),
     "outlined": Host(
         "linear_kernel",
-        outlined,
+        outline,
         ((256, 128, 192),),
         ml_dtypes.bfloat16,
         ("arg0", "arg1", "arg2", "arg3"),

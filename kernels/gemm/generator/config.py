@@ -122,12 +122,12 @@ class Config:
         self._check_cluster(problem)
         self._check_store_columns(problem)
         self._check_registers(problem)
-        if sum(self._shared(problem)) > MAX_BYTES:
+        if sum(self._shared_bytes(problem)) > MAX_BYTES:
             self._refuse_shared(problem)
 
     def shared_bytes(self, problem: Problem) -> int:
         """Return the bytes of shared memory of a CTA."""
-        return sum(self._shared(self.kernel_problem(problem)))
+        return sum(self._shared_bytes(self.kernel_problem(problem)))
 
     @property
     def warpgroups_store(self) -> bool:
@@ -198,7 +198,7 @@ class Config:
         return self._max_stages(self.kernel_problem(problem))
 
     def _max_stages(self, problem: Problem) -> int:
-        stages, *others, barriers = self._shared(problem)
+        stages, *others, barriers = self._shared_bytes(problem)
         other_bytes = sum(others) + barriers - self.stages * _STAGE_BARRIERS
         return (MAX_BYTES - other_bytes) // (stages // self.stages + _STAGE_BARRIERS)
 
@@ -294,7 +294,7 @@ class Config:
                 f"{needed}; expected N up to {most // _COLUMN_MULTIPLE * _COLUMN_MULTIPLE}"
             )
 
-    def _shared(self, problem: Problem) -> tuple[int, int, int, int, int]:
+    def _shared_bytes(self, problem: Problem) -> tuple[int, int, int, int, int]:
         """Return the bytes of the stages, of the epilogue tiles, of those that the epilogue reads, of the
         part of a tile that a cluster adds, and of the mbarriers of the pipelines.
 
@@ -313,7 +313,7 @@ class Config:
 
     def _refuse_shared(self, problem: Problem) -> None:
         m, n, k = self.tile
-        stages, store, loaded, part, barriers = self._shared(problem)
+        stages, store, loaded, part, barriers = self._shared_bytes(problem)
         a, b = item_bytes(problem.a), item_bytes(problem.b)
         c = sum(item_bytes(result) for result in problem.results)
         fitting = self._max_stages(problem)
