@@ -138,6 +138,19 @@ def _accesses(instruction: dis.Instruction) -> list[tuple[str, bool]]:
     return [(str(variable), store) for variable, store in zip(names, stores, strict=True)]
 
 
+def may_be_read_first(frame: FrameType, name: str) -> bool:
+    """Return whether the body of a frame's `for` statement may read a variable before it assigns it,
+    whichever of Python's branches it takes."""
+    return _may_be_read_first(frame.f_code, frame.f_lasti, name)
+
+
+@lru_cache(maxsize=4096)
+def _may_be_read_first(code: CodeType, offset: int, name: str) -> bool:
+    start = number_at(code, offset)
+    body = range(start + 1, number_at(code, instructions_of(code)[start].argval))
+    return _is_read_from([start + 1], code, name, body)
+
+
 def is_read_after(frame: FrameType, name: str) -> bool:
     """Return whether a function may read a variable, after what it executes, before it assigns it.
 
@@ -149,10 +162,22 @@ def is_read_after(frame: FrameType, name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_read(code: CodeType, offset: int, name: str) -> bool:
-    pending, seen = _successors(code, number_at(code, offset)), set[int]()
+    numbers = range(len(instructions_of(code)))
+    return _is_read_from(_successors(code, number_at(code, offset)), code, name, numbers)
+
+
+def _is_read_from(starts: list[int], code: CodeType, name: str, within: range) -> bool:
+    """Return whether a variable may be read before it is assigned, on a path from some instructions.
+
+    Args:
+        starts: their numbers.
+        code, name: the function's code, and the variable.
+        within: the numbers of the instructions that are followed.
+    """
+    pending, seen = list(starts), set[int]()
     while pending:
         number = pending.pop()
-        if number in seen:
+        if number in seen or number not in within:
             continue
         seen.add(number)
         instruction = instructions_of(code)[number]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from types import FrameType
+from collections.abc import Iterable, Iterator, Mapping
+from types import FrameType, MappingProxyType
 from typing import Any
 
 from ...bindings.mlir import ir, scf
@@ -14,10 +14,11 @@ from ..locations import author_frame, position_of
 from ..trace import KernelScope, KernelTrace, current, op_builder, statement
 from ..values.fragment import Fragment
 from ..values.index import Index, as_index
-from .bytecode import BodyNames, body_of, is_iterated_by_for, is_read_after
+from .bytecode import BodyNames, body_of, is_iterated_by_for, is_read_after, may_be_read_first
 from .holders import Slot
 from .state import ReachableState
 from .variables import (
+    Uncarried,
     assign,
     can_be_lost,
     check_same_type,
@@ -127,12 +128,13 @@ class _RangeLoop:
     @statement
     def _must_retrace(self, frame: FrameType, body: LoopBody) -> bool:
         """Return whether the body must be traced again; if so, replace it by a body that carries more."""
-        slots = body.new_slots(frame)
-        if not slots:
+        slots, reread = body.new_slots(frame), body.reread_names(frame)
+        if not slots and not reread:
             return False
         values_before = {**body.values_before, **slots}
         body.discard(frame, slots)
-        self.body = LoopBody(self.trace, body.names, frame, values_before)
+        reread = {**body.reread, **reread}
+        self.body = LoopBody(self.trace, body.names, frame, values_before, reread)
         return True
 
     @statement
@@ -149,6 +151,8 @@ class LoopBody:
         done: whether the loop is built.
         values_before: the values before the loop, of variables and of slots that the body changes.
         before: those of them that may be carried.
+        reread: variables that an earlier trace of the body did not carry and may have to, each with the
+            message if it cannot be carried.
         inside: the carried variables at the begin of the body.
     """
 
@@ -158,6 +162,7 @@ class LoopBody:
         names: BodyNames,
         frame: FrameType,
         values_before: dict[str | Slot, Any],
+        reread: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.trace = trace
         self.position: Position = position_of(frame)
@@ -165,6 +170,7 @@ class LoopBody:
         self.scope = KernelScope(f"the loop in line {self.position.line}")
         self.done = False
         self.names = names
+        self.reread = reread
         self.values_before = values_before
         self.state = ReachableState(trace.locations.kernel, frame)
         self.mark = trace.mark()
@@ -176,7 +182,7 @@ class LoopBody:
                 or (
                     name in names.assigned
                     and name != names.target
-                    and _may_vary(name, value, names)
+                    and _may_vary(value, name in names.read_first or name in reread)
                 )
             }
         self.inside: dict[str | Slot, Any] = {}
@@ -192,7 +198,12 @@ class LoopBody:
         new = iter([e.rewrap(a, self.scope) for e, a in zip(carried, arguments, strict=True)])
         self.inside = {name: unflatten(before, new) for name, before in self.before.items()}
         self.first = {name: flatten(inner) for name, inner in self.inside.items()}
-        assign(frame, self.inside)
+        uncarried = {
+            name: Uncarried(self.scope, message)
+            for name, message in self.reread.items()
+            if name not in self.inside
+        }
+        assign(frame, {**self.inside, **uncarried})
         self.variable = Index(variable, self.scope, unsigned=unsigned)
         return self.variable
 
@@ -211,6 +222,23 @@ class LoopBody:
                 raise TraceError(self._refusal(slot, before, after))
             slots[slot] = before
         return slots
+
+    def reread_names(self, frame: FrameType) -> dict[str, str]:
+        """Return the variables that the body changes, and of which the next iteration may read the value,
+        though it was taken for the one before the loop; each with the message if that cannot be carried.
+
+        Such a body is traced again, with these variables carried, or with an error where they are read.
+        """
+        after_body = snapshot(frame)
+        return {
+            name: self._refusal(name, self.values_before[name], after_body.get(name))
+            for name in self.names.assigned - self.names.read_first - {self.names.target}
+            if name in self.values_before
+            and name not in self.before
+            and name not in self.reread
+            and has_changed(self.values_before[name], after_body.get(name))
+            and may_be_read_first(frame, name)
+        }
 
     def discard(self, frame: FrameType, slots: Iterable[Slot]) -> None:
         """Undo the trace of the body, and restore the variables and slots from before it."""
@@ -261,6 +289,15 @@ class LoopBody:
         same = len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
         return after is self.inside[name] and same
 
+    def _is_unread(self, name: str | Slot, after_body: dict[str | Slot, Any]) -> bool:
+        """Return whether a variable is carried in case that the body reads it, and the body does not."""
+        if name not in self.reread:
+            return False
+        copies = {id(part) for value in after_body.values() for part in flatten(value)}
+        return not any(
+            id(part) in copies or any(True for _ in part.value.uses) for part in self.first[name]
+        )
+
     def _changed_variables(self, after_body: dict[str | Slot, Any]) -> dict[str | Slot, Any]:
         """Return the variables that the body changed, with their values at its end.
 
@@ -270,7 +307,7 @@ class LoopBody:
         changed: dict[str | Slot, Any] = {}
         for name, before in self.before.items():
             after = after_body.get(name)
-            if self._is_same(name, after):
+            if self._is_same(name, after) or self._is_unread(name, after_body):
                 continue
             try:
                 changed[name] = check_usable(
@@ -387,11 +424,11 @@ def _materialize(value: Any) -> Any:
     return unflatten(value, iter([materialize(part) for part in flatten(value)]))
 
 
-def _may_vary(name: str, value: Any, body: BodyNames) -> bool:
+def _may_vary(value: Any, is_read_first: bool) -> bool:
     """Return whether the loop may carry a variable: traced values, or an integer that it counts."""
     values = flatten(value)
     integers = [part for part in values if isinstance(part, int) and not isinstance(part, bool)]
-    if integers and name not in body.read_first:
+    if integers and not is_read_first:
         return False
     if isinstance(value, list | tuple) and len(integers) == len(values):
         return False

@@ -160,6 +160,14 @@ class Lost(Index):
 
     __slots__ = ()
 
+    @property
+    def message(self) -> str:
+        """The error of each use."""
+        return escape_message(self)
+
+    def check(self) -> None:
+        _refuse_use(self)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -168,8 +176,23 @@ class Lost(Index):
     __hash__ = object.__hash__
 
 
+class Uncarried(Lost):
+    """The value of a variable, which a loop does not carry, at the begin of a body that changes it: each
+    use is an error."""
+
+    __slots__ = ("_message",)
+
+    def __init__(self, scope: KernelScope, message: str) -> None:
+        super().__init__(None, scope)
+        self._message = message
+
+    @property
+    def message(self) -> str:
+        return self._message
+
+
 def _refuse_use(value: Lost, *_: Any) -> NoReturn:
-    raise with_author_position(TraceError(escape_message(value)))
+    raise with_author_position(TraceError(value.message))
 
 
 _OPERATORS = (

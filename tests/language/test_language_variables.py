@@ -91,6 +91,42 @@ def test_an_integer_that_a_branch_of_a_loop_changes():
     np.testing.assert_array_equal(result(kernel), A + 2 * 5 * 100 + 1 + 4 * 7)
 
 
+def test_an_integer_that_a_later_unrolled_step_changes():
+    """The first step reads what the last step of the iteration before has assigned."""
+
+    def kernel(A, D):
+        step, unread, total = 10, 10, 0
+        for i in sl.range(sl.warpgroup_id() + 4):
+            for j in range(2):
+                if j == 1:
+                    step = i
+                else:
+                    unread = 2
+                total += step
+                for _ in range(unread):
+                    total += 100
+        sl.store(sl.load(A) + (sl.iota(0) * 0 + total).to(F), D)
+
+    total = 10 + 0 + 0 + 1 + 1 + 2 + 2 + 3 + 4 * 2 * 2 * 100
+    np.testing.assert_array_equal(result(kernel), A + total)
+
+
+def test_a_text_that_a_later_unrolled_step_changes():
+    def kernel(A, D):
+        x, way = sl.load(A), "up"
+        for _ in sl.range(sl.warpgroup_id() + 4):
+            for j in range(2):
+                if j == 1:
+                    way = "down"
+                x = x + (1.0 if way == "up" else -1.0)
+        sl.store(x, D)
+
+    message, line, _ = failure(kernel, "(64,64), (64,64)")
+    assert line == 'x = x + (1.0 if way == "up" else -1.0)'
+    assert message.startswith("way is 'up' before the loop in line")
+    assert "'down' after its body, which is traced once; a loop carries integers" in message
+
+
 def test_while_a_debugger_traces_each_line():
     def kernel(A, D):
         x = sl.load(A)
