@@ -81,7 +81,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     ),
     "segments and states of another number are followed to the same end": (
         "passes/order/graph.py: Segments._new_parts: any((isinstance(step, Access)…",
-        "passes/check_async/pipelines/walker.py: PartitionWalker._for: len(heads) > _PATHS -> …",
+        "passes/check_async/pipelines/walker.py: _PartitionWalker._for: len(heads) > _PATHS -> …",
     ),
     "barriers of warpgroups and of the CTA do not stand together": (
         "passes/order/needs.py: SYNC_ORDER: 5 -> 6",
@@ -129,7 +129,7 @@ SEEN_BY_ONE: dict[str, tuple[str, ...]] = {
     ),
     "the lit tests of `smem-allocate` fail for it as commands, not in this process": (
         "passes/allocate.py: _barrier_hints: not (one.is_before(other) or other.is_before(one)) -> …",
-        "passes/allocate.py: LiveRange.is_before: …",
+        "passes/allocate.py: _LiveRange.is_before: …",
     ),
     "for hosts that prepare scale factors": ("layout/tcgen05/scales.py: unblocked: 3 -> 2",),
     "for vectors of descriptors that an upstream pass has moved into a loop's arguments": (
