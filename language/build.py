@@ -9,10 +9,12 @@ from typing import Any
 
 from ..bindings.mlir import gpu, ir
 from .control.grid import WARPGROUP
+from .control.statements import Statements
 from .dtypes import DType
 from .dtypes import index as index_type
 from .errors import TraceError
 from .locations import Locations
+from .rewriting import rewrite
 from .signature import Parameter
 from .trace import KernelTrace, tracing
 from .values.array import Array
@@ -63,6 +65,7 @@ def build(
     Raises:
         TraceError: for a mistake in the kernel, at its line.
     """
+    function = rewrite(function, Statements(function.__code__))
     with enter_kernel(function.__code__, parameters, dtypes, options) as (trace, module, arguments):
         returned = function(*arguments, **constants)
         _check_end(trace, returned)

@@ -196,6 +196,11 @@ def current() -> KernelTrace:
     return trace
 
 
+def has_trace() -> bool:
+    """Return whether a kernel is being traced."""
+    return _CURRENT.get() is not None
+
+
 @contextmanager
 def tracing(trace: KernelTrace) -> Iterator[None]:
     """Make a trace the current one."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
-from ...bindings.mlir import ir, scf
+from ...bindings.mlir import arith, ir, scf
 from ..errors import TraceError
 from ..locations import author_frame, position_of
 from ..trace import KernelScope, KernelTrace, current, statement
@@ -32,6 +32,19 @@ from .variables import (
     unflatten,
 )
 
+#: Ops without effects, whose results are defined for all operands.
+_SPECULATABLE = {
+    f"arith.{name}"
+    for name in (
+        *("addi", "subi", "muli", "andi", "ori", "xori", "cmpi", "cmpf", "select", "constant"),
+        *("index_cast", "index_castui", "extsi", "extui", "trunci", "addf", "subf", "mulf", "negf"),
+        *("minsi", "minui", "maxsi", "maxui", "extf", "truncf", "sitofp", "uitofp"),
+    )
+} | {"scf.yield"}
+
+#: Stands for the value of an expression among the variables of a branch.
+_VALUE = "the value"
+
 
 class BranchRegion:
     """A region that is traced into a block of its own, and the variables before and after it.
@@ -43,12 +56,21 @@ class BranchRegion:
         state: the values outside of these variables, before it.
     """
 
-    def __init__(self, trace: KernelTrace, label: str, syntax: str, frame: FrameType) -> None:
+    def __init__(
+        self, trace: KernelTrace, label: str, frame: FrameType, syntax: str | None = None
+    ) -> None:
+        """
+        Args:
+            trace: the trace.
+            label: what it is, for messages.
+            frame: the frame of the author's function.
+            syntax: the `with` statement that enters it; None if no such statement does.
+        """
         self.trace = trace
         self.location = trace.here()
         self.scope = KernelScope(f"{label} in line {position_of(frame).line}")
         instead = "put what other threads do into sl.otherwise()"
-        self.exit = WithBlock(frame, self.scope.label, syntax, instead)
+        self.exit = WithBlock(frame, self.scope.label, syntax, instead) if syntax else None
         self.before = snapshot(frame)
         self.values_before = _copy_lists(self.before)
         self.values_after: dict[str | Slot, Any] = {}
@@ -68,7 +90,8 @@ class BranchRegion:
             TraceError: if a loop in it has not ended, a statement leaves it early, or it changes what
                 cannot be carried.
         """
-        self.exit.check_end(frame)
+        if self.exit is not None:
+            self.exit.check_end(frame)
         self.after = snapshot(frame)
         self.trace.leave(self.scope)
         self.scope.open = False
@@ -143,7 +166,7 @@ class When:
         frame, trace = author_frame(), current()
         with trace.here():
             self.test = condition_value(self.condition)
-        self.region = BranchRegion(trace, "the branch", "with sl.when(...)", frame)
+        self.region = BranchRegion(trace, "the branch", frame, "with sl.when(...)")
         self.region.enter()
 
     def __exit__(
@@ -159,7 +182,7 @@ class When:
         region = self.region
         assert region is not None
         region.leave(frame)
-        branch = _Branch(self.test, region)
+        branch = Branch(self.test, region)
         branch.build(frame)
         region.trace.last_branch = branch
 
@@ -168,7 +191,7 @@ class Otherwise:
     """The statement `with sl.otherwise():`."""
 
     def __init__(self) -> None:
-        self.branch: _Branch | None = None
+        self.branch: Branch | None = None
 
     @statement
     def __enter__(self) -> None:
@@ -178,7 +201,7 @@ class Otherwise:
             raise TraceError("sl.otherwise() does not follow the block of an sl.when")
         self.branch = branch
         branch.undo(frame)
-        branch.other = BranchRegion(trace, "the other branch", "with sl.otherwise()", frame)
+        branch.other = BranchRegion(trace, "the other branch", frame, "with sl.otherwise()")
         branch.other.enter()
 
     def __exit__(
@@ -198,7 +221,7 @@ class Otherwise:
         branch.region.trace.last_branch = None
 
 
-class _Branch:
+class Branch:
     """An `scf.if` that is being built.
 
     Attributes:
@@ -229,8 +252,17 @@ class _Branch:
         self.if_op.erase()
         assign(frame, restored)
 
-    def build(self, frame: FrameType) -> None:
-        """Build the `scf.if`, and assign its results to the variables that changed."""
+    def build(self, frame: FrameType, values: tuple[Any, Any] | None = None) -> Any:
+        """Build the `scf.if`, and assign its results to the variables that changed.
+
+        Args:
+            frame: of the author's function.
+            values: those of an expression at the ends of the branches; the second one may be computed
+                before.
+
+        Returns:
+            The result of `values`, if there are any.
+        """
         regions = [self.region, *([self.other] if self.other else [])]
         for region in regions:
             region.scope.open = True
@@ -238,11 +270,28 @@ class _Branch:
             for other in regions:
                 region.include(other)
         ends, lost_names = self._end_values(regions, frame)
+        if values is not None:
+            ends[_VALUE] = (second_value, first_value) = _matching_values(*values)
+            self.region.values_after[_VALUE] = first_value
+            others = self.other.values_after if self.other else self.region.values_before
+            others[_VALUE] = second_value
         names = list(ends)
         for region in regions:
             region.scope.open = False
         first = self.region.yield_variables(names)
         second = self._other_block(names)
+        if values is not None and second is not None and self._is_speculatable():
+            results = iter(self._select(first, second))
+        else:
+            results = iter(self._build_if(ends, first, second))
+        scope = self.region.trace.scope
+        joined = {name: _join(*ends[name], results, scope) for name in names}
+        result = joined.pop(_VALUE, None)
+        assign(frame, joined | dict.fromkeys(lost_names, lost_value(self.region.scope)))
+        return result
+
+    def _build_if(self, ends: Any, first: list[Any], second: list[Any] | None) -> Any:
+        """Return the results of an `scf.if` of the two regions."""
         with self.region.location:
             if_op = ir.Operation.create(
                 "scf.if", results=[v.type for v in first], operands=[self.test], regions=2
@@ -252,10 +301,38 @@ class _Branch:
         if second is not None:
             self.holder.append_to(if_op.regions[1])
         self.if_op = if_op
-        scope = self.region.trace.scope
-        results = iter(if_op.results)
-        joined = {name: _join(*ends[name], results, scope) for name in names}
-        assign(frame, joined | dict.fromkeys(lost_names, lost_value(self.region.scope)))
+        return if_op.results
+
+    def _is_speculatable(self) -> bool:
+        """Whether the ops of both regions may be executed whatever the condition is."""
+        return all(
+            op.operation.name in _SPECULATABLE
+            for block in (self.region.block, self.holder)
+            for op in block.operations
+        )
+
+    def _select(self, first: list[Any], second: list[Any]) -> list[Any]:
+        """Move the ops of both regions in front of a selection of their values; return the selected."""
+        trace, point = self.region.trace, ir.InsertionPoint.current
+        for block in (self.region.block, self.holder):
+            *ops, yield_ = list(block.operations)
+            yield_.operation.erase()
+            for op in ops:
+                op.operation.detach_from_parent()
+                point.insert(op.operation)
+        false, true = (condition_value(truth) for truth in (False, True))
+        selected = []
+        with self.region.location:
+            for a, b in zip(first, second, strict=True):
+                if b == false:
+                    value = arith.andi(self.test, a)
+                elif a == true:
+                    value = arith.ori(self.test, b)
+                else:
+                    value = arith.select(self.test, a, b)
+                trace.pure.append(value.owner)
+                selected.append(value)
+        return selected
 
     def _end_values(
         self, regions: list[BranchRegion], frame: FrameType
@@ -324,6 +401,24 @@ class _Branch:
                     f"{name} is in flight after one branch and readable after the other; put sl.wait "
                     "in both, or after them"
                 )
+
+
+def _matching_values(value: Any, other_value: Any) -> tuple[Any, Any]:
+    """Return the second and the first value of an expression, as values of the kernel.
+
+    Raises:
+        TraceError: if they are of other shapes or types.
+    """
+    first, second = (
+        unflatten(end, iter([promote(part) for part in flatten(end)]))
+        for end in (value, other_value)
+    )
+    if not (is_carried(first) and is_carried(second) and _can_join(_VALUE, second, first)):
+        raise TraceError(
+            f"the values for a condition of the kernel are {text_of(value)} and {text_of(other_value)}; "
+            "expected two of one shape and type"
+        )
+    return second, first
 
 
 def _can_join(name: str | Slot, first: Any, second: Any) -> bool:

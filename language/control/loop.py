@@ -182,7 +182,7 @@ class LoopBody:
                 or (
                     name in names.assigned
                     and name != names.target
-                    and _may_vary(value, name in names.read_first or name in reread)
+                    and _may_vary(value, name in names.read_first, name in reread)
                 )
             }
         self.inside: dict[str | Slot, Any] = {}
@@ -232,12 +232,16 @@ class LoopBody:
         after_body = snapshot(frame)
         return {
             name: self._refusal(name, self.values_before[name], after_body.get(name))
-            for name in self.names.assigned - self.names.read_first - {self.names.target}
+            for name in self.names.assigned - {self.names.target}
             if name in self.values_before
             and name not in self.before
             and name not in self.reread
             and has_changed(self.values_before[name], after_body.get(name))
-            and may_be_read_first(frame, name)
+            and (
+                isinstance(self.values_before[name], bool)
+                if name in self.names.read_first
+                else may_be_read_first(frame, name)
+            )
         }
 
     def discard(self, frame: FrameType, slots: Iterable[Slot]) -> None:
@@ -407,9 +411,9 @@ def _init(name: str | Slot, init: Any, argument: Any, type_: Any) -> Any:
 
 
 def _is_carriable(value: Any) -> bool:
-    """Return whether a loop can carry a value: traced ones, and integers."""
+    """Return whether a loop can carry a value: traced ones, integers and truth values."""
     values = flatten(value)
-    others = [part for part in values if not isinstance(part, int) or isinstance(part, bool)]
+    others = [part for part in values if not isinstance(part, int)]
     return bool(values) and all(map(is_carried, others))
 
 
@@ -424,11 +428,16 @@ def _materialize(value: Any) -> Any:
     return unflatten(value, iter([materialize(part) for part in flatten(value)]))
 
 
-def _may_vary(value: Any, is_read_first: bool) -> bool:
-    """Return whether the loop may carry a variable: traced values, or an integer that it counts."""
+def _may_vary(value: Any, is_read_first: bool, is_reread: bool) -> bool:
+    """Return whether the loop may carry a variable: traced values, or an integer that it counts.
+
+    Python's truth values are carried only if an earlier trace has shown that they change.
+    """
     values = flatten(value)
-    integers = [part for part in values if isinstance(part, int) and not isinstance(part, bool)]
-    if integers and not is_read_first:
+    integers = [part for part in values if isinstance(part, int)]
+    if integers and not (is_read_first or is_reread):
+        return False
+    if any(isinstance(part, bool) for part in integers) and not is_reread:
         return False
     if isinstance(value, list | tuple) and len(integers) == len(values):
         return False

@@ -8,10 +8,11 @@ from typing import Any, NoReturn
 
 from ..errors import TraceError
 from ..freeze import freeze
+from ..rewriting import PREFIX
 from ..trace import KernelScope, with_author_position
 from ..values.array import Window
 from ..values.base import Traced, escape_message
-from ..values.boolean import Bool
+from ..values.boolean import Bool, condition_value
 from ..values.fragment import Fragment
 from ..values.index import Index, as_index
 from ..values.scalar import Scalar
@@ -33,7 +34,7 @@ def assign(frame: FrameType, values: Mapping[str | Slot, Any]) -> None:
 
 def snapshot(frame: FrameType) -> dict[str | Slot, Any]:
     """Return the local variables of a function, by name."""
-    return {**frame.f_locals}
+    return {name: value for name, value in frame.f_locals.items() if not name.startswith(PREFIX)}
 
 
 def flatten(value: Any) -> list[Any]:
@@ -67,10 +68,10 @@ def is_carried(value: Any) -> bool:
 
 
 def promote(value: Any) -> Any:
-    """Return a Python integer as an index; other values as they are."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return as_index(value)
-    return value
+    """Return a Python integer as an index, and a truth value as a condition; other values as they are."""
+    if isinstance(value, bool):
+        return Bool(condition_value(value))
+    return as_index(value) if isinstance(value, int) else value
 
 
 def is_constant(value: Any) -> bool:

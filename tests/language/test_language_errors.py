@@ -20,21 +20,20 @@ def test_a_loop_variable_is_no_python_integer():
     assert text.splitlines()[1:] == [f"    {line}", "        ^~~~~~~~~~~~~~~"]
 
 
-def test_python_range_of_an_extent():
+def test_python_list_of_an_extent():
     def kernel(A, B):
-        for _ in range(A.shape[0]):
-            pass
+        _ = [0] * A.shape[0]
 
     message, line, _ = failure(kernel)
     assert "is used as a Python integer" in message
     assert "use sl.range" in message
-    assert line == "for _ in range(A.shape[0]):"
+    assert line == "_ = [0] * A.shape[0]"
 
 
-def test_an_if_on_a_condition_of_the_kernel():
+def test_a_while_on_a_condition_of_the_kernel():
     def kernel(A, B):
         block = sl.block_id(0)
-        if block < 4:
+        while block < 4:
             pass
 
     message, line, _ = failure(kernel)
@@ -42,7 +41,7 @@ def test_an_if_on_a_condition_of_the_kernel():
         "a condition of the running kernel is used as a Python truth value, but is known at run time "
         "only; use with sl.when(condition): or sl.where, and & | ~ to combine"
     )
-    assert line == "if block < 4:"
+    assert line == "while block < 4:"
 
 
 def test_iterating_over_a_fragment():

@@ -194,14 +194,15 @@ def test_a_python_value_of_an_attribute_that_depends_on_the_iteration(value):
         for _ in sl.range(3):
             state.value = 7.0 if value is None else value + value
 
-    assert refusal(kernel).startswith(f"state.value is {value!r} before the loop in line")
+    before = "a condition" if value is True else repr(value)
+    assert refusal(kernel).startswith(f"state.value is {before} before the loop in line")
 
     def branch(A, D):
         state = State(value=value)
         with sl.when(is_second()):
             state.value = 7.0 if value is None else value + value
 
-    assert refusal(branch).startswith(f"state.value is {value!r} before the branch in line")
+    assert refusal(branch).startswith(f"state.value is {before} before the branch in line")
 
 
 def appends(A, D):

@@ -1,0 +1,230 @@
+"""What `if`, `and`, `or`, `not` and conditional expressions do: the calls in rewritten functions.
+
+On Python's own values they do what Python does. On a condition of the running kernel they build an
+`scf.if`, whose regions are traced one after the other.
+"""
+
+from __future__ import annotations
+
+import builtins
+from functools import partial
+from types import CodeType, FunctionType, MethodType
+from typing import Any, Protocol
+
+from ..errors import TraceError
+from ..locations import LIBRARY_FOLDERS, author_frame
+from ..rewriting import rewrite
+from ..trace import current, has_trace, statement
+from ..values.base import Traced, describe
+from ..values.boolean import Bool
+from ..values.index import Index
+from ..values.scalar import Scalar
+from .branch import Branch, BranchRegion
+from .loop import range_
+from .variables import assign
+
+
+class ChosenBranch(Protocol):
+    """The branches of an `if` statement. Its methods are called in this order."""
+
+    def then(self) -> bool:
+        """Begin the first branch; return whether its code is executed, or traced."""
+        ...
+
+    def otherwise(self) -> bool:
+        """Begin the other branch; return whether its code is executed, or traced."""
+        ...
+
+    def leave(self, word: str) -> None:
+        """Begin a `return`, `break` or `continue` in a branch."""
+        ...
+
+    def end(self) -> None:
+        """End the statement."""
+        ...
+
+
+class PythonBranch:
+    """An `if` on a value of Python's: one branch is executed."""
+
+    __slots__ = ("_holds",)
+
+    def __init__(self, holds: bool) -> None:
+        self._holds = holds
+
+    def then(self) -> bool:
+        return self._holds
+
+    def otherwise(self) -> bool:
+        return not self._holds
+
+    def leave(self, word: str) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
+class TracedBranch:
+    """An `if` on a condition of the kernel: both branches are traced."""
+
+    def __init__(self, condition: Bool) -> None:
+        self._test = condition.value
+        self._region: BranchRegion | None = None
+        self._other: BranchRegion | None = None
+
+    @statement
+    def then(self) -> bool:
+        self._region = BranchRegion(current(), "the branch", author_frame())
+        self._region.enter()
+        return True
+
+    @statement
+    def otherwise(self) -> bool:
+        region, frame = self._region, author_frame()
+        assert region is not None
+        region.leave(frame)
+        assign(frame, {name: region.before[name] for name in region.changed_names()})
+        self._other = BranchRegion(region.trace, "the other branch", frame)
+        self._other.enter()
+        return True
+
+    @statement
+    def leave(self, word: str) -> None:
+        raise TraceError(
+            f"{word} leaves {current().scope.label}, whose condition is known at run time only; put what "
+            "is done otherwise into else"
+        )
+
+    @statement
+    def end(self, values: tuple[Any, Any] | None = None) -> Any:
+        """Build the `scf.if`; return the result of `values`, those of the two branches."""
+        frame, region = author_frame(), self._region
+        assert region is not None
+        (self._other or region).leave(frame)
+        branch = Branch(self._test, region)
+        branch.other = self._other
+        return branch.build(frame, values)
+
+
+class Statements:
+    """The calls of the functions that are rewritten for one trace.
+
+    Expressions nest, so those that have begun are on a stack. A `None` on it is one of Python's values:
+    what is then returned is the operand that Python returns.
+
+    Args:
+        kernel: the code of the kernel, whose package is the author's.
+    """
+
+    def __init__(self, kernel: CodeType) -> None:
+        self._package = _package_folder(kernel.co_filename)
+        self._begun: list[tuple[Any, TracedBranch | None]] = []
+
+    @statement
+    def truth(self, value: Any) -> Any:
+        """Return whether a number of the kernel is not 0; other values as they are."""
+        return value != 0 if isinstance(value, Index | Scalar) else value
+
+    def branch(self, condition: Any) -> ChosenBranch:
+        """Begin an `if` statement."""
+        if isinstance(condition, Bool):
+            return TracedBranch(condition)
+        return PythonBranch(bool(condition))
+
+    def begin_then(self, condition: Any) -> bool:
+        """Begin a conditional expression; return whether its first value is evaluated."""
+        traced = TracedBranch(condition) if isinstance(condition, Bool) else None
+        holds = traced.then() if traced else bool(condition)
+        self._begun.append((holds, traced))
+        return holds
+
+    def begin_else(self) -> bool:
+        """Return whether the second value of a conditional expression is evaluated."""
+        holds, traced = self._begun[-1]
+        return traced.otherwise() if traced else not holds
+
+    def end_choice(self, value: Any, other_value: Any) -> Any:
+        """Return the value of a conditional expression."""
+        holds, traced = self._begun.pop()
+        if traced is None:
+            return value if holds else other_value
+        return traced.end((value, other_value))
+
+    def begin_and(self, left: Any) -> bool:
+        """Begin `left and right`; return whether `right` is evaluated."""
+        if isinstance(left, Bool):
+            return self.begin_then(left)
+        holds = bool(left)
+        self._begun.append((left, None))
+        return holds
+
+    def begin_or(self, left: Any) -> bool:
+        """Begin `left or right`; return whether `right` is evaluated."""
+        if isinstance(left, Bool):
+            return self.begin_then(left) and self.begin_else()
+        holds = bool(left)
+        self._begun.append((left, None))
+        return not holds
+
+    @statement
+    def end_and(self, right: Any) -> Any:
+        """Return `left and right`."""
+        left, traced = self._begun.pop()
+        if traced is None:
+            return right if left else left
+        return traced.end((_condition(right, "and"), False))
+
+    @statement
+    def end_or(self, right: Any) -> Any:
+        """Return `left or right`."""
+        left, traced = self._begun.pop()
+        if traced is None:
+            return left if left else right
+        return traced.end((True, _condition(right, "or")))
+
+    def negate(self, value: Any) -> Any:
+        """Return `not value`."""
+        return ~value if isinstance(value, Bool) else not value
+
+    def callee(self, function: Any) -> Any:
+        """Return what is called for a function: the author's are rewritten, too."""
+        if not has_trace():
+            return function
+        if isinstance(function, FunctionType):
+            return rewrite(function, self) if self._is_authors(function) else function
+        if isinstance(function, MethodType) and isinstance(function.__func__, FunctionType):
+            return MethodType(self.callee(function.__func__), function.__self__)
+        if isinstance(function, partial):
+            return partial(self.callee(function.func), *function.args, **function.keywords)
+        if function is builtins.range:
+            return _range
+        return function
+
+    def _is_authors(self, function: FunctionType) -> bool:
+        """Return whether a function is the author's: of no library, or of the package of the kernel."""
+        file = function.__code__.co_filename
+        return not file.startswith(LIBRARY_FOLDERS) or (
+            self._package is not None and file.startswith(self._package)
+        )
+
+
+def _package_folder(file: str) -> str | None:
+    """Return the folder of the installed package that has a file; None if none has."""
+    for folder in LIBRARY_FOLDERS:
+        if file.startswith(folder):
+            return f"{folder}{file.removeprefix(folder).partition('/')[0]}/"
+    return None
+
+
+def _condition(value: Any, operator: str) -> Any:
+    if isinstance(value, Bool | bool):
+        return value
+    raise TraceError(f"a condition {operator} {describe(value)}; expected two conditions")
+
+
+def _range(*bounds: Any) -> Any:
+    """Return Python's range, or the loop of the kernel if a bound is a value of the kernel."""
+    if any(isinstance(bound, Traced) for bound in bounds):
+        return range_(*bounds)
+    return range(*bounds)

@@ -1,0 +1,247 @@
+"""`if`, `and`, `or`, `not`, conditional expressions and `range` on values of the kernel, as in Python."""
+
+import functools
+import operator
+
+import numpy as np
+import pytest
+from kernel_failures import failure
+
+import mlir_smem.language as sl
+from mlir_smem.runtime import run_on_cpu
+
+
+class Counter:
+    """A counter with a list, as an author may bring one along."""
+
+    def __init__(self):
+        self.count = 0
+        self.last = [0, 0]
+
+    def add(self, number, limit=4):
+        if number > 2 or self.count > limit:
+            self.count += number
+            self.last[1] = number
+        elif number == 1:
+            self.last[0] = self.count + 7
+
+
+def chain(i, n):
+    if i < n:
+        total = i + 1
+    elif i == n:
+        total = 100
+    else:
+        total = i * 2
+    return total
+
+
+def nested(i, n):
+    x = 3
+    if i > 0:
+        if i > n:
+            x = x + i
+        x = x + 10
+        if not (i == n or x == 14):
+            x = 5
+    else:
+        x = 9
+    return x
+
+
+def conditions(i, n):
+    return (
+        (1 if i < n and n < 5 and i else 2)
+        + (10 if i == 3 or i > n or n == 0 else 20)
+        + (100 if not i < n else 200)
+    )
+
+
+def chained(i, n):
+    return (1 if 1 <= i < n else 2) + (10 if 0 < i <= 3 != n else 20)
+
+
+def guarded(i, n):
+    return 7 if i != 0 and 12 // i > n else (0 if i == 0 or 12 % i == 0 else 1)
+
+
+def loops(i, n):
+    total, seen = 0, False
+    for k in range(i + 1):
+        for j in range(1, n, 2):
+            if j == k:
+                seen = True
+            elif seen:
+                total += j
+        total += k if k % 2 else 10
+    return total + (1000 if seen else 0)
+
+
+def state(i, n):
+    counter = Counter()
+    for k in range(n):
+        counter.add(k + i)
+    counter.add(i, limit=1)
+    return counter.count * 100 + counter.last[0] + counter.last[1]
+
+
+def closures(i, n):
+    step = 2 if i > n else 1
+    larger = lambda x: x + step if x > 2 else x - step + 5  # noqa: E731
+
+    def twice(function, x):
+        return function(function(x)) if x < 9 else x
+
+    return twice(larger, i) + functools.partial(twice, larger)(n)
+
+
+def on_python_values(i, n):
+    """Nothing here is of the kernel, but the numbers that are added."""
+    total = i
+    for k in range(5):
+        if k == 1:
+            continue
+        if k == 3:
+            break
+        total += [k, 10][k > 0 and True] if k or None else 5
+    names = [name for name in ("a", "b") if name != "a" and name != "c"]
+    while len(names) < 3 and names:
+        names.append("d")
+    return total + len(names) + ord((n == 0 and "e") or names[0])
+
+
+def first(i, n):
+    """Python's early return, as its condition is Python's."""
+    if n is None:
+        return 0
+    for x in (1, 2, 3):
+        if x == 2:
+            return i + x
+    return -1
+
+
+FUNCTIONS = [chain, nested, conditions, chained, guarded, loops, state, closures, first]
+BLOCKS = 6
+
+
+def test_they_do_what_python_does():
+    @sl.kernel("(384,16)", sync="manual")
+    def kernel(C):
+        i, n = sl.block_id(0), sl.warpgroup_id() + 3
+        row = sl.zeros((64, 16), sl.f32)
+        for column, function in enumerate(FUNCTIONS):
+            number = (sl.iota(0) * 0 + function(i, n)).to(sl.f32)
+            row = sl.where(sl.iota(1) == column, number, row)
+        sl.store(row, C[sl.ds(i * 64, 64), :])
+
+    compiled = kernel.compile(sl.f32, emit="nvvm")
+    results = run_on_cpu(compiled, None, {}, ["C"], grid=(BLOCKS,))["C"]
+    expected = [[function(i, 3) for function in FUNCTIONS] for i in range(BLOCKS)]
+    np.testing.assert_array_equal(results[::64, : len(FUNCTIONS)], expected)
+
+
+def test_python_values_stay_pythons():
+    texts = []
+
+    @sl.kernel("(64,64)", sync="manual")
+    def kernel(C):
+        texts.append([on_python_values(4, 3), first(4, 3), chain(2, 2), conditions(4, 3)])
+        sl.store(sl.zeros((64, 64), sl.f32), C)
+
+    text = kernel.mlir(sl.f32)
+    assert texts == [[on_python_values(4, 3), first(4, 3), chain(2, 2), conditions(4, 3)]]
+    assert "scf" not in text and "arith.cmpi" not in text
+
+
+def test_conditions_without_effects_are_not_branches():
+    @sl.kernel("(64,64)", sync="manual")
+    def kernel(C):
+        i, n = sl.block_id(0), sl.block_id(1)
+        x = 1 if (i < n and n < 5) or i == 3 else n
+        sl.store(sl.zeros((64, 64), sl.f32) + (sl.iota(0) * 0 + x).to(sl.f32), C)
+
+    text = kernel.mlir(sl.f32)
+    assert "scf.if" not in text
+    assert [text.count(f"arith.{name} ") for name in ("andi", "ori", "select")] == [1, 1, 1]
+
+
+def test_an_element_is_read_in_its_branch():
+    """Behind the end of the array, the emulator stops."""
+
+    @sl.kernel("(320,64), (3)", sync="manual")
+    def kernel(C, P):
+        i = sl.block_id(0)
+        x = P[i] if i < 3 else P[0]
+        y = sl.zeros((64, 64), sl.f32)
+        if i < 3 and P[i] == 20:
+            y = y + 1.0
+        sl.store(y + x.to(sl.f32), C[sl.ds(i * 64, 64), :])
+
+    compiled = kernel.compile(sl.f32, "i32", emit="nvvm")
+    P = np.array([10, 20, 30], np.int32)
+    results = run_on_cpu(compiled, None, {"P": P}, ["C"], grid=(5,))["C"]
+    assert list(results[::64, 0]) == [10, 21, 30, 10, 10]
+
+
+def test_a_function_without_source():
+    namespace = {"sl": sl}
+    exec("def f(i):\n    return 1 if i < 3 else 2", namespace)
+
+    def kernel(A, B):
+        namespace["f"](sl.block_id(0))
+
+    with pytest.raises(sl.TraceError, match="is used as a Python truth value"):
+        sl.kernel("(M,64), (M,64)")(kernel).trace(sl.f32, sl.f32)
+
+
+def returns(i):
+    if i < 3:
+        return 1
+    return 2
+
+
+def continues(i):
+    for k in sl.range(4):
+        if k < i:
+            continue
+        i = i + k
+
+
+def breaks(i):
+    for k in range(4):
+        if i < k:
+            break
+
+
+@pytest.mark.parametrize("function", [returns, continues, breaks])
+def test_a_jump_out_of_a_branch(function):
+    def kernel(A, B):
+        function(sl.block_id(0))
+
+    with pytest.raises(sl.TraceError) as caught:
+        sl.kernel("(M,64), (M,64)")(kernel).trace(sl.f32, sl.f32)
+    word = function.__name__.removesuffix("s")
+    assert caught.value.message.startswith(f"{word} leaves the branch in line")
+    assert caught.value.message.endswith("put what is done otherwise into else")
+    code = function.__code__
+    assert code.co_firstlineno < caught.value.position.line < code.co_firstlineno + 5
+
+
+def test_values_of_two_types():
+    def kernel(A, B):
+        i = sl.block_id(0)
+        _ = i if i < 3 else 2.5
+
+    message, line, _ = failure(kernel)
+    assert message == (
+        "the values for a condition of the kernel are an index and 2.5; expected two of one shape and "
+        "type"
+    )
+    assert line == "_ = i if i < 3 else 2.5"
+
+    def other(A, B):
+        i = sl.block_id(0)
+        _ = i < 3 and operator.add(i, 1)
+
+    message, line, _ = failure(other)
+    assert message == "a condition and an index; expected two conditions"
