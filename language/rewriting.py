@@ -16,6 +16,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
 import inspect
 import itertools
 import linecache
@@ -25,6 +26,7 @@ from functools import lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from .jumps import JumpEliminator
 from .locations import FOLDER
 
 #: The name of `control.statements.Statements` in a rewritten function, and how names that it adds begin.
@@ -78,7 +80,7 @@ def _rewritten_code(code: CodeType, file: str) -> CodeType | None:
     if node is None or any(map(_is_mangled, _names(node))):
         return None
     rewriter = _Rewriter()
-    rewritten = rewriter.rewrite_function(node)
+    rewritten = rewriter.rewrite_function(copy.deepcopy(node))
     if not rewriter.has_changed:
         return None
     return _compile(rewritten, code)
@@ -207,7 +209,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node, ast.Lambda):
             return ast.copy_location(ast.Lambda(node.args, self.visit(node.body)), node)
         fields = {field: getattr(node, field) for field in node._fields}
-        fields["body"] = self._block(node.body)
+        fields["body"] = self._block(JumpEliminator(HELPER).function_body(node.body))
         return ast.copy_location(ast.FunctionDef(**fields), node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -218,6 +220,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         around, self._around = self._around, []
+        node.body = JumpEliminator(HELPER).function_body(node.body)
         self.generic_visit(node)
         self._around = around
         return node
@@ -329,7 +332,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in _LOOK_AT_CALLER:
+        if isinstance(node.func, ast.Name) and node.func.id in _LOOK_AT_CALLER | {HELPER}:
+            return node
+        if isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == HELPER:
             return node
         called = self._at(self._call("callee", node.func), node.func)
         return ast.copy_location(ast.Call(called, node.args, node.keywords), node)

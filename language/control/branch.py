@@ -19,6 +19,7 @@ from .exits import WithBlock
 from .holders import Slot
 from .state import ReachableState
 from .variables import (
+    NO_VALUE,
     assign,
     check_same_type,
     check_usable,
@@ -26,6 +27,7 @@ from .variables import (
     has_changed,
     is_carried,
     lost_value,
+    number_like,
     promote,
     snapshot,
     text_of,
@@ -269,7 +271,7 @@ class Branch:
         for region in regions:
             for other in regions:
                 region.include(other)
-        ends, lost_names = self._end_values(regions, frame)
+        ends, lost_names, truths = self._end_values(regions, frame)
         if values is not None:
             ends[_VALUE] = (second_value, first_value) = _matching_values(*values)
             self.region.values_after[_VALUE] = first_value
@@ -287,7 +289,8 @@ class Branch:
         scope = self.region.trace.scope
         joined = {name: _join(*ends[name], results, scope) for name in names}
         result = joined.pop(_VALUE, None)
-        assign(frame, joined | dict.fromkeys(lost_names, lost_value(self.region.scope)))
+        lost = dict.fromkeys(lost_names, lost_value(self.region.scope))
+        assign(frame, joined | truths | lost)
         return result
 
     def _build_if(self, ends: Any, first: list[Any], second: list[Any] | None) -> Any:
@@ -336,17 +339,19 @@ class Branch:
 
     def _end_values(
         self, regions: list[BranchRegion], frame: FrameType
-    ) -> tuple[dict[str | Slot, tuple[Any, Any]], list[str]]:
+    ) -> tuple[dict[str | Slot, tuple[Any, Any]], list[str], dict[str | Slot, bool]]:
         """Return the variables that get results, with their values at the ends of the branches.
 
         These are the variables that changed, and those that both regions define. The second result are
-        variables that cannot have a result, and are not read before they are assigned.
+        variables that cannot have a result, and are not read before they are assigned. The third are
+        Python's truth values that both branches assign.
 
         Raises:
             TraceError: for a variable that is read, or a slot, that cannot have a result.
         """
         ends: dict[str | Slot, tuple[Any, Any]] = {}
         unread: list[str] = []
+        truths: dict[str | Slot, bool] = {}
         changed = [
             name
             for region in regions
@@ -354,13 +359,17 @@ class Branch:
             if name in self.region.before
         ]
         for name in dict.fromkeys([*changed, *self._new_names()]):
+            values = {id(region.values_after.get(name)) for region in regions}
+            if len(regions) == 2 and values in ({id(True)}, {id(False)}):
+                truths[name] = self.region.values_after[name]
+                continue
             try:
                 ends[name] = _matching_ends(name, regions)
             except TraceError:
                 if isinstance(name, Slot) or is_read_after(frame, name):
                     raise
                 unread.append(name)
-        return ends, unread
+        return ends, unread, truths
 
     def _new_names(self) -> Iterator[str | Slot]:
         """Yield the names that both regions define, with values that differ."""
@@ -439,15 +448,19 @@ def _matching_ends(name: str | Slot, regions: list[BranchRegion]) -> tuple[Any, 
         TraceError: if their types differ.
     """
     region = regions[0]
-    before = regions[1].values_after if len(regions) == 2 else region.values_before
-    before = before.get(name)
+    others = regions[1].values_after if len(regions) == 2 else region.values_before
+    before, after = others.get(name), region.values_after.get(name)
+    if before is NO_VALUE and after is not None:
+        before = others[name] = number_like(after)
+    elif after is NO_VALUE and before is not None:
+        after = region.values_after[name] = number_like(before)
     before = unflatten(before, iter([promote(part) for part in flatten(before)]))
     if not is_carried(before):
         raise TraceError(
             f"{name} is {text_of(before)} before {region.scope.label}, and changes in it; begin with a "
             "value of the kernel, for example sl.zeros"
         )
-    after = check_same_type(name, before, region.values_after.get(name), region.scope.label)
+    after = check_same_type(name, before, after, region.scope.label)
     return before, check_usable(name, after)
 
 

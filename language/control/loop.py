@@ -18,6 +18,7 @@ from .bytecode import BodyNames, body_of, is_iterated_by_for, is_read_after, may
 from .holders import Slot
 from .state import ReachableState
 from .variables import (
+    NO_VALUE,
     Uncarried,
     assign,
     can_be_lost,
@@ -27,6 +28,7 @@ from .variables import (
     has_changed,
     is_carried,
     lost_value,
+    number_like,
     promote,
     snapshot,
     text_of,
@@ -131,7 +133,7 @@ class _RangeLoop:
         slots, reread = body.new_slots(frame), body.reread_names(frame)
         if not slots and not reread:
             return False
-        values_before = {**body.values_before, **slots}
+        values_before = {**body.values_before, **slots, **body.first_values(frame, reread)}
         body.discard(frame, slots)
         reread = {**body.reread, **reread}
         self.body = LoopBody(self.trace, body.names, frame, values_before, reread)
@@ -238,10 +240,24 @@ class LoopBody:
             and name not in self.reread
             and has_changed(self.values_before[name], after_body.get(name))
             and (
-                isinstance(self.values_before[name], bool)
-                if name in self.names.read_first
-                else may_be_read_first(frame, name)
+                self.values_before[name] is NO_VALUE
+                or (
+                    may_be_read_first(frame, name)
+                    and (
+                        isinstance(self.values_before[name], bool)
+                        or name not in self.names.read_first
+                    )
+                )
             )
+        }
+
+    def first_values(self, frame: FrameType, names: Iterable[str]) -> dict[str | Slot, Any]:
+        """Return numbers for those of some variables that have no value before the loop."""
+        after_body = snapshot(frame)
+        return {
+            name: number_like(after_body[name])
+            for name in names
+            if self.values_before[name] is NO_VALUE and _is_carriable(after_body[name])
         }
 
     def discard(self, frame: FrameType, slots: Iterable[Slot]) -> None:

@@ -7,7 +7,8 @@ On Python's own values they do what Python does. On a condition of the running k
 from __future__ import annotations
 
 import builtins
-from functools import partial
+import operator
+from functools import partial, reduce
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Protocol
 
@@ -21,7 +22,7 @@ from ..values.index import Index
 from ..values.scalar import Scalar
 from .branch import Branch, BranchRegion
 from .loop import range_
-from .variables import assign
+from .variables import NO_VALUE, assign
 
 
 class ChosenBranch(Protocol):
@@ -182,6 +183,38 @@ class Statements:
         if traced is None:
             return left if left else right
         return traced.end((True, _condition(right, "or")))
+
+    @statement
+    def goes_on(self, *flags: Any) -> Any:
+        """Return whether no flag is set: a Python truth value, or a condition of the kernel."""
+        traced = [flag for flag in flags if isinstance(flag, Bool)]
+        if any(flag is True for flag in flags):
+            return False
+        return ~reduce(operator.or_, traced) if traced else True
+
+    def is_over(self, *flags: Any) -> bool:
+        """Return whether a loop that Python iterates has ended: one of its flags is set already."""
+        return any(flag is True for flag in flags)
+
+    @statement
+    def is_while_over(self, *flags: Any) -> bool:
+        """Return whether a `while` loop has ended, as `is_over`.
+
+        Raises:
+            TraceError: if that is known at run time only.
+        """
+        if self.is_over(*flags):
+            return True
+        if any(isinstance(flag, Bool) for flag in flags):
+            raise TraceError(
+                "this while loop ends on a condition that is known at run time only; write for i in "
+                "range(n), whose body may break"
+            )
+        return False
+
+    def no_value(self) -> Any:
+        """Return what stands for the value of a function that has not returned yet."""
+        return NO_VALUE
 
     def negate(self, value: Any) -> Any:
         """Return `not value`."""

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from ..errors import TraceError
 from ..freeze import freeze
 from ..rewriting import PREFIX
-from ..trace import KernelScope, with_author_position
+from ..trace import KernelScope, current, with_author_position
 from ..values.array import Window
 from ..values.base import Traced, escape_message
 from ..values.boolean import Bool, condition_value
@@ -17,6 +17,9 @@ from ..values.fragment import Fragment
 from ..values.index import Index, as_index
 from ..values.scalar import Scalar
 from .holders import Slot, set_local
+
+#: The value of a function before it returns. Who reads it has returned, so any number stands for it.
+NO_VALUE: Any = type("NoValue", (), {"__repr__": lambda _: "no value"})()
 
 #: Values that a loop or a branch can carry.
 CARRIED = (Index, Scalar, Bool, Fragment)
@@ -72,6 +75,27 @@ def promote(value: Any) -> Any:
     if isinstance(value, bool):
         return Bool(condition_value(value))
     return as_index(value) if isinstance(value, int) else value
+
+
+def number_like(value: Any) -> Any:
+    """Return a number or a condition of the type of a value, or a list of them.
+
+    Raises:
+        TraceError: for a fragment.
+    """
+
+    def like(part: Any) -> Any:
+        if not isinstance(part, Index | Scalar | Bool):
+            raise TraceError(
+                f"a function returns {text_of(part)} from a branch, and goes on after it; put what is "
+                "done otherwise into else"
+            )
+        trace, type_ = current(), part.value.type
+        # A constant can be used in the whole kernel.
+        constant = trace.constant(type_, 0.0 if "f" in str(type_) else 0)
+        return part.rewrap(constant, trace.scopes[0])
+
+    return unflatten(value, iter([like(promote(part)) for part in flatten(value)]))
 
 
 def is_constant(value: Any) -> bool:

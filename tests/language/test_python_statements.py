@@ -1,4 +1,4 @@
-"""`if`, `and`, `or`, `not`, conditional expressions and `range` on values of the kernel, as in Python."""
+"""Python's statements and expressions on conditions of the kernel do what Python does."""
 
 import functools
 import operator
@@ -120,7 +120,85 @@ def first(i, n):
     return -1
 
 
-FUNCTIONS = [chain, nested, conditions, chained, guarded, loops, state, closures, first]
+def early(i, n):
+    if i < 2:
+        return 1
+    if i == 3:
+        return 30
+    return n + i
+
+
+def early_in_a_branch(i, n):
+    if i > 0:
+        if i == n:
+            return 100
+        i = i + 1
+    return i * 2
+
+
+def early_in_a_loop(i, n):
+    for k in range(n + 3):
+        for j in range(2):
+            if k * k + j >= i:
+                return k * 10 + j
+    return 99
+
+
+def continues(i, n):
+    total = 0
+    for k in range(n + 2):
+        if k == i:
+            continue
+        if k > i + 2:
+            total = total + 100
+            continue
+        total = total + k
+    return total
+
+
+def breaks(i, n):
+    total = 0
+    for k in range(n + 3):
+        if k > i:
+            break
+        total = total + k + 1
+    else:
+        total = total + 1000
+    return total
+
+
+def unrolled(i, n):
+    total = 0
+    for k in range(5):
+        if k == i:
+            break
+        for j in range(3):
+            if j == k:
+                continue
+            if j > i:
+                break
+            total = total + 1
+        total = total + 10
+    return total
+
+
+def bisection(i, n):
+    low, high = 0, 8
+    for _ in range(4):
+        if low >= high:
+            break
+        middle = (low + high) // 2
+        if middle * 2 < i:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+FUNCTIONS = [
+    *(chain, nested, conditions, chained, guarded, loops, state, closures, first, early),
+    *(early_in_a_branch, early_in_a_loop, continues, breaks, unrolled, bisection),
+]
 BLOCKS = 6
 
 
@@ -194,37 +272,75 @@ def test_a_function_without_source():
         sl.kernel("(M,64), (M,64)")(kernel).trace(sl.f32, sl.f32)
 
 
-def returns(i):
+def test_a_kernel_that_returns_early():
+    @sl.kernel("(320,64), (320,64)")
+    def kernel(A, C):
+        i = sl.block_id(0)
+        rows = sl.ds(i * 64, 64)
+        if i == 3:
+            return
+        x = sl.load(A[rows, :])
+        for k in range(i):
+            if k == 2:
+                return
+            x = x + 1.0
+        sl.store(x, C[rows, :])
+
+    compiled = kernel.compile(sl.f32, sl.f32, emit="nvvm", insert_sync=True)
+    A = np.arange(320 * 64, dtype=np.float32).reshape(320, 64)
+    C = np.full_like(A, -1.0)
+    results = run_on_cpu(compiled, None, {"A": A, "C": C}, ["C"], grid=(5,))["C"]
+    expected = np.concatenate([A[:64], A[64:128] + 1, A[128:192] + 2, C[192:]])
+    np.testing.assert_array_equal(results, expected)
+
+
+def returns_nothing(i):
     if i < 3:
-        return 1
-    return 2
+        return i
 
 
-def continues(i):
-    for k in sl.range(4):
-        if k < i:
-            continue
-        i = i + k
+def returns_two_types(i):
+    if i < 3:
+        return i
+    return 2.5
 
 
-def breaks(i):
-    for k in range(4):
-        if i < k:
+def ends_a_while_loop(i):
+    while True:
+        if i < 3:
             break
+        i = i + 1
 
 
-@pytest.mark.parametrize("function", [returns, continues, breaks])
-def test_a_jump_out_of_a_branch(function):
+@pytest.mark.parametrize(
+    "function, message",
+    [
+        (
+            returns_nothing,
+            "what the function returns is None before the branch in line LINE, and changes in it; begin "
+            "with a value of the kernel, for example sl.zeros",
+        ),
+        (
+            returns_two_types,
+            "what the function returns is 2.5 before the branch in line LINE, and changes in it; begin "
+            "with a value of the kernel, for example sl.zeros",
+        ),
+        (
+            ends_a_while_loop,
+            "this while loop ends on a condition that is known at run time only; write for i in "
+            "range(n), whose body may break",
+        ),
+    ],
+)
+def test_jumps_that_cannot_be(function, message):
     def kernel(A, B):
         function(sl.block_id(0))
 
     with pytest.raises(sl.TraceError) as caught:
         sl.kernel("(M,64), (M,64)")(kernel).trace(sl.f32, sl.f32)
-    word = function.__name__.removesuffix("s")
-    assert caught.value.message.startswith(f"{word} leaves the branch in line")
-    assert caught.value.message.endswith("put what is done otherwise into else")
-    code = function.__code__
-    assert code.co_firstlineno < caught.value.position.line < code.co_firstlineno + 5
+    first = function.__code__.co_firstlineno
+    assert caught.value.message in (message.replace("LINE", str(first + k)) for k in range(5))
+    assert first < caught.value.position.line < first + 5
 
 
 def test_values_of_two_types():
