@@ -8,7 +8,7 @@ other branch; where a branch only may jump, a flag says so, and what follows is 
             break                       if goes_on(breaks):
         f(x)                                if c: breaks = True
                                             else: f(x)
-                                        if is_over(breaks): break
+                                        if is_over(xs, breaks): break
 
 Flags of Python's values are Python's truth values, so that such code does what it did.
 """
@@ -140,9 +140,7 @@ class JumpEliminator:
         jumps = [jump for statement in loop.body for jump in _jumps_of(statement)]
         kinds = {type(jump) for jump in jumps}
         returns = flags.returns if ast.Return in kinds else None
-        if not returns and not any(_jumps_in_branches(loop.body)):
-            kinds = set()
-        elif loop.orelse and any(isinstance(part, _WITH) for part in ast.walk(loop)):
+        if jumps and loop.orelse and any(isinstance(part, _WITH) for part in ast.walk(loop)):
             kinds.add(ast.Break)
         self._loops += 1
         inner = replace(
@@ -156,13 +154,20 @@ class JumpEliminator:
             body = [_at(ast.If(self._call("goes_on", leaves), body, []), loop.body[0])]
         if inner.continues:
             body.insert(0, _assign(inner.continues, ast.Constant(False), loop.body[0]))
-        if leaves:
-            method = "is_over" if isinstance(loop, ast.For) else "is_while_over"
-            over = ast.If(self._call(method, leaves), [ast.Break()], [])
+        before: list[ast.stmt] = []
+        if leaves and isinstance(loop, ast.For):
+            # A loop of the kernel is told by what it iterates over.
+            iterable = f"{self._helper}_{self._loops}"
+            before.append(_assign(iterable, loop.iter, loop))
+            loop.iter = ast.copy_location(ast.Name(iterable, ast.Load()), loop.iter)
+            over = ast.If(self._call("is_over", [iterable, *leaves]), [ast.Break()], [])
             body.append(_at(over, loop.body[-1]))
-        new: list[ast.stmt] = [loop]
+        elif leaves:
+            over = ast.If(self._call("is_while_over", leaves), [ast.Break()], [])
+            body.append(_at(over, loop.body[-1]))
         if inner.breaks:
-            new.insert(0, _assign(inner.breaks, ast.Constant(False), loop))
+            before.append(_assign(inner.breaks, ast.Constant(False), loop))
+        new: list[ast.stmt] = [*before, loop]
         orelse = self._block(loop.orelse, flags)
         if orelse and leaves:
             # The loop ends by its flags, which Python's `else` does not see.
@@ -187,9 +192,9 @@ def _jumps_of(statement: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def _jumps_in_branches(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the jumps in an `if` that leave some statements."""
+    """Yield the jumps in an `if` or a loop that leave some statements."""
     for statement in statements:
-        if isinstance(statement, ast.If):
+        if isinstance(statement, (ast.If, *_LOOPS)):
             yield from _jumps_of(statement)
             continue
         for name, block in _blocks(statement):

@@ -151,6 +151,22 @@ def _may_be_read_first(code: CodeType, offset: int, name: str) -> bool:
     return _is_read_from([start + 1], code, name, body)
 
 
+def is_read_behind(frame: FrameType, name: str) -> bool:
+    """Return whether a function may read a variable behind the `for` statement of a frame, before it
+    assigns it. Variables that functions within it use are taken as read."""
+    code = frame.f_code
+    return name in (*code.co_cellvars, *code.co_freevars) or _is_read_behind(
+        code, frame.f_lasti, name
+    )
+
+
+@lru_cache(maxsize=4096)
+def _is_read_behind(code: CodeType, offset: int, name: str) -> bool:
+    instructions = instructions_of(code)
+    end = number_at(code, instructions[number_at(code, offset)].argval)
+    return _is_read_from([end], code, name, range(len(instructions)))
+
+
 def is_read_after(frame: FrameType, name: str) -> bool:
     """Return whether a function may read a variable, after what it executes, before it assigns it.
 

@@ -14,7 +14,14 @@ from ..locations import author_frame, position_of
 from ..trace import KernelScope, KernelTrace, current, op_builder, statement
 from ..values.fragment import Fragment
 from ..values.index import Index, as_index
-from .bytecode import BodyNames, body_of, is_iterated_by_for, is_read_after, may_be_read_first
+from .bytecode import (
+    BodyNames,
+    body_of,
+    is_iterated_by_for,
+    is_read_after,
+    is_read_behind,
+    may_be_read_first,
+)
 from .holders import Slot
 from .state import ReachableState
 from .variables import (
@@ -42,8 +49,8 @@ def range_(
     """Iterate in the running kernel: `for k in sl.range(n):`, as with Python's `range`.
 
     The body is traced once. A variable that it changes is carried: it has its new value in the next
-    iteration and after the loop. So has an attribute, an element of a list, a global. `break` and
-    `return` do not leave the loop; use `sl.when`. Python's own `range` repeats the body in the kernel's
+    iteration and after the loop. So has an attribute, an element of a list, a global. After a `break` or a
+    `return`, the iterations that are left do nothing. Python's own `range` repeats the body in the kernel's
     code, and so does `sl.range` of numbers in a comprehension, in `zip` or `enumerate`.
 
     Args:
@@ -66,7 +73,7 @@ def range_(
     numbers = None
     if isinstance(first, int) and isinstance(last, int) and isinstance(step, int):
         numbers = range(first, last, step)
-    return _RangeLoop(*bounds, numbers)
+    return RangeLoop(*bounds, numbers)
 
 
 @op_builder
@@ -76,7 +83,7 @@ def _bounds(start: Any, stop: Any, step: Any) -> tuple[Index, Index, Index]:
     return as_index(start), as_index(stop), as_index(step)
 
 
-class _RangeLoop:
+class RangeLoop:
     """The iterator of a `for` statement: `__next__` begins the body once, and then ends it.
 
     Where something else iterates, a comprehension or `zip`, it is Python's range, if bounds are numbers.
@@ -241,6 +248,7 @@ class LoopBody:
             and has_changed(self.values_before[name], after_body.get(name))
             and (
                 self.values_before[name] is NO_VALUE
+                or (isinstance(self.values_before[name], int) and is_read_behind(frame, name))
                 or (
                     may_be_read_first(frame, name)
                     and (
@@ -274,7 +282,7 @@ class LoopBody:
         trace, scope, after_body = self.trace, self.scope, snapshot(frame)
         after_body.update((slot, slot.read()) for slot in self.before if isinstance(slot, Slot))
         self._check_uncarried(after_body)
-        changed = self._changed_variables(after_body)
+        changed = self._changed_variables(after_body, frame)
         with self.location:
             results = {name: [e.value for e in flatten(after)] for name, after in changed.items()}
             # Before arguments are erased: what is yielded may be one of them.
@@ -309,16 +317,20 @@ class LoopBody:
         same = len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
         return after is self.inside[name] and same
 
-    def _is_unread(self, name: str | Slot, after_body: dict[str | Slot, Any]) -> bool:
+    def _is_unread(
+        self, name: str | Slot, after_body: dict[str | Slot, Any], frame: FrameType
+    ) -> bool:
         """Return whether a variable is carried in case that the body reads it, and the body does not."""
-        if name not in self.reread:
+        if name not in self.reread or is_read_behind(frame, str(name)):
             return False
         copies = {id(part) for value in after_body.values() for part in flatten(value)}
         return not any(
             id(part) in copies or any(True for _ in part.value.uses) for part in self.first[name]
         )
 
-    def _changed_variables(self, after_body: dict[str | Slot, Any]) -> dict[str | Slot, Any]:
+    def _changed_variables(
+        self, after_body: dict[str | Slot, Any], frame: FrameType
+    ) -> dict[str | Slot, Any]:
         """Return the variables that the body changed, with their values at its end.
 
         A variable that the body assigns before it reads it may get another type; it is then local to
@@ -327,7 +339,7 @@ class LoopBody:
         changed: dict[str | Slot, Any] = {}
         for name, before in self.before.items():
             after = after_body.get(name)
-            if self._is_same(name, after) or self._is_unread(name, after_body):
+            if self._is_same(name, after) or self._is_unread(name, after_body, frame):
                 continue
             try:
                 changed[name] = check_usable(

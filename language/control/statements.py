@@ -21,7 +21,7 @@ from ..values.boolean import Bool
 from ..values.index import Index
 from ..values.scalar import Scalar
 from .branch import Branch, BranchRegion
-from .loop import range_
+from .loop import RangeLoop, range_
 from .variables import NO_VALUE, assign
 
 
@@ -192,9 +192,9 @@ class Statements:
             return False
         return ~reduce(operator.or_, traced) if traced else True
 
-    def is_over(self, *flags: Any) -> bool:
-        """Return whether a loop that Python iterates has ended: one of its flags is set already."""
-        return any(flag is True for flag in flags)
+    def is_over(self, iterable: Any, *flags: Any) -> bool:
+        """Return whether a loop has ended while it is traced: Python iterates it, and a flag is set."""
+        return not isinstance(iterable, RangeLoop) and any(flag is True for flag in flags)
 
     @statement
     def is_while_over(self, *flags: Any) -> bool:
@@ -203,7 +203,7 @@ class Statements:
         Raises:
             TraceError: if that is known at run time only.
         """
-        if self.is_over(*flags):
+        if any(flag is True for flag in flags):
             return True
         if any(isinstance(flag, Bool) for flag in flags):
             raise TraceError(

@@ -127,6 +127,20 @@ def test_a_text_that_a_later_unrolled_step_changes():
     assert "'down' after its body, which is traced once; a loop carries integers" in message
 
 
+def test_integers_and_truth_values_are_known_after_a_loop():
+    def kernel(A, D):
+        last, is_done = 5, False
+        for i in sl.range(sl.warpgroup_id() + 3):
+            last = i
+            is_done = True
+        x = sl.load(A) + (sl.iota(0) * 0 + last).to(F)
+        if is_done:
+            x = x + 10.0
+        sl.store(x, D)
+
+    np.testing.assert_array_equal(result(kernel), A + 2 + 10)
+
+
 def test_while_a_debugger_traces_each_line():
     def kernel(A, D):
         x = sl.load(A)
@@ -312,15 +326,6 @@ def test_a_list_of_constants_that_depends_on_the_iteration():
 
 
 def test_a_constant_of_a_loops_body_is_not_defined_after_it():
-    def kernel(A, B):
-        flag = False
-        for _ in sl.range(sl.block_id(0)):
-            flag = True
-        if flag:
-            pass
-
-    assert "flag is used here, but the loop in line" in failure(kernel)[0]
-
     def scale(A, B):
         number = 1.0
         for _ in sl.range(sl.block_id(0)):
