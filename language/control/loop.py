@@ -49,9 +49,9 @@ def range_(
     """Iterate in the running kernel: `for k in sl.range(n):`, as with Python's `range`.
 
     The body is traced once. A variable that it changes is carried: it has its new value in the next
-    iteration and after the loop. So has an attribute, an element of a list, a global. After a `break` or a
-    `return`, the iterations that are left do nothing. Python's own `range` repeats the body in the kernel's
-    code, and so does `sl.range` of numbers in a comprehension, in `zip` or `enumerate`.
+    iteration and after the loop. So has an attribute, an element of a list, a global. After a `break` or
+    a `return`, the iterations that are left do nothing. Python's own `range` of numbers repeats the body
+    in the kernel's code, and so does `sl.range` of numbers in a comprehension, in `zip` or `enumerate`.
 
     Args:
         start, stop: the first index, and the one after the last; with one argument, `stop`.
