@@ -93,18 +93,13 @@ class JumpEliminator:
                 jump = [statement] if flags.are_noted else []
                 return [*new, *self._jump(statement, flags), *jump]
             if isinstance(statement, ast.If) and rest:
-                ends = [
+                body_ends, else_ends = (
                     _ends_by_jump(branch, flags) for branch in (statement.body, statement.orelse)
-                ]
-                if any(ends):
-                    branches = (
-                        branch if is_end else [*branch, *rest]
-                        for branch, is_end in zip(
-                            (statement.body, statement.orelse), ends, strict=True
-                        )
-                    )
-                    body, orelse = branches
-                    return [*new, *self._statement(_with_branches(statement, body, orelse), flags)]
+                )
+                if body_ends or else_ends:
+                    statement.body += [] if body_ends else rest
+                    statement.orelse += [] if else_ends else rest
+                    return [*new, *self._statement(statement, flags)]
             # Rewriting a statement replaces its jumps.
             names = list(dict.fromkeys(filter(None, map(flags.of, _jumps_of(statement)))))
             new += self._statement(statement, flags)
@@ -155,16 +150,15 @@ class JumpEliminator:
         if inner.continues:
             body.insert(0, _assign(inner.continues, ast.Constant(False), loop.body[0]))
         before: list[ast.stmt] = []
+        is_over = self._call("is_while_over", leaves)
         if leaves and isinstance(loop, ast.For):
             # A loop of the kernel is told by what it iterates over.
             iterable = f"{self._helper}_{self._loops}"
             before.append(_assign(iterable, loop.iter, loop))
             loop.iter = ast.copy_location(ast.Name(iterable, ast.Load()), loop.iter)
-            over = ast.If(self._call("is_over", [iterable, *leaves]), [ast.Break()], [])
-            body.append(_at(over, loop.body[-1]))
-        elif leaves:
-            over = ast.If(self._call("is_while_over", leaves), [ast.Break()], [])
-            body.append(_at(over, loop.body[-1]))
+            is_over = self._call("is_over", [iterable, *leaves])
+        if leaves:
+            body.append(_at(ast.If(is_over, [ast.Break()], []), loop.body[-1]))
         if inner.breaks:
             before.append(_assign(inner.breaks, ast.Constant(False), loop))
         new: list[ast.stmt] = [*before, loop]
@@ -227,10 +221,6 @@ def _ends_by_jump(statements: Sequence[ast.stmt], flags: _Flags) -> bool:
     if isinstance(last, ast.If):
         return _ends_by_jump(last.body, flags) and _ends_by_jump(last.orelse, flags)
     return isinstance(last, _JUMPS) and flags.of(last) is not None
-
-
-def _with_branches(node: ast.If, body: list[ast.stmt], orelse: list[ast.stmt]) -> ast.If:
-    return ast.copy_location(ast.If(node.test, body, orelse), node)
 
 
 def _assign(name: str, value: ast.expr, node: ast.stmt) -> ast.stmt:

@@ -359,9 +359,13 @@ class Branch:
             if name in self.region.before
         ]
         for name in dict.fromkeys([*changed, *self._new_names()]):
-            values = {id(region.values_after.get(name)) for region in regions}
-            if len(regions) == 2 and values in ({id(True)}, {id(False)}):
-                truths[name] = self.region.values_after[name]
+            value = self.region.values_after.get(name)
+            if (
+                self.other
+                and isinstance(value, bool)
+                and self.other.values_after.get(name) is value
+            ):
+                truths[name] = value
                 continue
             try:
                 ends[name] = _matching_ends(name, regions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FrameType
@@ -77,32 +77,22 @@ def _body(code: CodeType, offset: int) -> BodyNames | None:
         name for instruction in body for name, is_store in _accesses(instruction) if is_store
     }
     numbers = (
-        range(number_at(code, body[0].offset), number_at(code, body[-1].offset) + 1) if body else ()
+        range(number_at(code, body[0].offset), number_at(code, body[-1].offset) + 1)
+        if body
+        else range(0)
     )
-    read = {name for name in assigned if _is_read_first(code, numbers, name)}
+    # Python's branches are not followed: which of them a trace takes is not known here. But the kernel
+    # may skip the block of a `with` statement.
+    read = {
+        name
+        for name in assigned
+        if _is_read_from(
+            numbers[:1], code, name, numbers, lambda c, n: [n + 1, *_end_of_with(c, n)]
+        )
+    }
     # What nested functions do first, and whether the body calls them, is not looked at.
     nested = _stored_by_nested(code)
     return BodyNames(frozenset(assigned | nested), frozenset(read | nested), target)
-
-
-def _is_read_first(code: CodeType, numbers: Sequence[int], name: str) -> bool:
-    """Return whether some instructions, in their order, may read a variable before they assign it.
-
-    Python's branches are not followed: which of them a trace takes is not known here. But the kernel may
-    skip the block of a `with` statement.
-    """
-    pending, seen = list(numbers[:1]), set[int]()
-    while pending:
-        number = pending.pop()
-        if number in seen or number not in numbers:
-            continue
-        seen.add(number)
-        uses = [s for used, s in _accesses(instructions_of(code)[number]) if used == name]
-        if not uses:
-            pending += [number + 1, *_end_of_with(code, number)]
-        elif not uses[0]:
-            return True
-    return False
 
 
 def _end_of_with(code: CodeType, number: int) -> list[int]:
@@ -182,13 +172,20 @@ def _is_read(code: CodeType, offset: int, name: str) -> bool:
     return _is_read_from(_successors(code, number_at(code, offset)), code, name, numbers)
 
 
-def _is_read_from(starts: list[int], code: CodeType, name: str, within: range) -> bool:
+def _is_read_from(
+    starts: Sequence[int],
+    code: CodeType,
+    name: str,
+    within: range,
+    successors: Callable[[CodeType, int], list[int]] | None = None,
+) -> bool:
     """Return whether a variable may be read before it is assigned, on a path from some instructions.
 
     Args:
         starts: their numbers.
         code, name: the function's code, and the variable.
         within: the numbers of the instructions that are followed.
+        successors: the numbers of those that may follow one; by default, those of Python.
     """
     pending, seen = list(starts), set[int]()
     while pending:
@@ -201,7 +198,7 @@ def _is_read_from(starts: list[int], code: CodeType, name: str, within: range) -
         if instruction.opname == "DELETE_FAST" and instruction.argval == name:
             uses = [False]
         if not uses:
-            pending += _successors(code, number)
+            pending += (successors or _successors)(code, number)
         elif not uses[0]:
             return True
     return False

@@ -26,7 +26,7 @@ class Counter:
             self.last[0] = self.count + 7
 
 
-def chain(i, n):
+def choose_branch(i, n):
     if i < n:
         total = i + 1
     elif i == n:
@@ -36,7 +36,7 @@ def chain(i, n):
     return total
 
 
-def nested(i, n):
+def branch_in_branches(i, n):
     x = 3
     if i > 0:
         if i > n:
@@ -57,11 +57,11 @@ def conditions(i, n):
     )
 
 
-def chained(i, n):
+def compare_in_chains(i, n):
     return (1 if 1 <= i < n else 2) + (10 if 0 < i <= 3 != n else 20)
 
 
-def guarded(i, n):
+def guard_operands(i, n):
     return 7 if i != 0 and 12 // i > n else (0 if i == 0 or 12 % i == 0 else 1)
 
 
@@ -167,7 +167,7 @@ def breaks(i, n):
     return total
 
 
-def unrolled(i, n):
+def unroll_loops(i, n):
     total = 0
     for k in range(5):
         if k == i:
@@ -196,8 +196,19 @@ def bisection(i, n):
 
 
 FUNCTIONS = [
-    *(chain, nested, conditions, chained, guarded, loops, state, closures, first, early),
-    *(early_in_a_branch, early_in_a_loop, continues, breaks, unrolled, bisection),
+    *(
+        choose_branch,
+        branch_in_branches,
+        conditions,
+        compare_in_chains,
+        guard_operands,
+        loops,
+        state,
+        closures,
+        first,
+        early,
+    ),
+    *(early_in_a_branch, early_in_a_loop, continues, breaks, unroll_loops, bisection),
 ]
 BLOCKS = 6
 
@@ -223,11 +234,11 @@ def test_python_values_stay_pythons():
 
     @sl.kernel("(64,64)", sync="manual")
     def kernel(C):
-        texts.append([on_python_values(4, 3), first(4, 3), chain(2, 2), conditions(4, 3)])
+        texts.append([on_python_values(4, 3), first(4, 3), choose_branch(2, 2), conditions(4, 3)])
         sl.store(sl.zeros((64, 64), sl.f32), C)
 
     text = kernel.mlir(sl.f32)
-    assert texts == [[on_python_values(4, 3), first(4, 3), chain(2, 2), conditions(4, 3)]]
+    assert texts == [[on_python_values(4, 3), first(4, 3), choose_branch(2, 2), conditions(4, 3)]]
     assert "scf" not in text and "arith.cmpi" not in text
 
 
