@@ -48,14 +48,13 @@ func.func @blocks(%m: !m) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !m = memref<64x64xbf16>
-func.func @while(%m: !m, %go: i1) {
+func.func @parallel_loop(%m: !m, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
   %t = "smem.alloc"() : () -> !t
-  // expected-error@+1 {{'scf.while' op cannot insert synchronization: how it executes its regions is not known}}
-  scf.while : () -> () {
+  // expected-error@+1 {{'scf.parallel' op cannot insert synchronization: how it executes its regions is not known}}
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
     "smem.copy"(%m, %t) : (!m, !t) -> ()
-    scf.condition(%go)
-  } do {
-    scf.yield
   }
   return
 }

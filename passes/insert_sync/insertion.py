@@ -22,6 +22,7 @@ from ..order.function_ops import FunctionOps, following, preceding
 from ..order.global_memory import GlobalArrays
 from ..order.hazards import Origin
 from ..order.needs import CTA_BARRIER, SYNC_ORDER, Need, Unordered
+from ..order.program import LOOPS
 from .inserted import (
     BARRIERS,
     COMMITS,
@@ -186,7 +187,7 @@ class Insertion:
     def _gap(self, unordered: Unordered, earlier: Op) -> InsertionPoint:
         """Return the latest insertion point that separates two accesses on every path."""
         later = unordered.op.operation
-        if later in outwards(earlier) and later.name == "scf.for":
+        if later in outwards(earlier) and later.name in LOOPS:
             # The loop itself writes registers that it carries, at the end of an iteration.
             return end_of(later.regions[0].blocks[0])
         if later in outwards(earlier) and later != earlier:

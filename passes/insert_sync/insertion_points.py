@@ -14,6 +14,7 @@ from ...dialect.ops import ElectOp, MapOp, StageOp
 from ...ir.subtiles import chain_of
 from ..order.effects import CP_ASYNC, accessed_memrefs, accessed_tiles, has_effect
 from ..order.function_ops import Entry, FunctionOps, following
+from ..order.program import LOOPS
 
 #: Ops whose regions whole warpgroups do not execute, or not once.
 _CLOSED = (ElectOp.OPERATION_NAME, MapOp.OPERATION_NAME)
@@ -77,7 +78,8 @@ def end_of_threads(op: Op) -> InsertionPoint:
 def end_of(block: Block) -> InsertionPoint:
     """Return the last point of a block, before its terminator."""
     last = block.operations[len(block.operations) - 1].operation
-    return InsertionPoint(last, is_after=not last.name.endswith((".return", ".yield")))
+    is_terminator = last.name.endswith((".return", ".yield", ".condition"))
+    return InsertionPoint(last, is_after=not is_terminator)
 
 
 def outermost_closed_op(op: Op) -> Op:
@@ -102,10 +104,8 @@ def ancestor_in(block: Block, op: Op) -> Op | None:
 
 
 def loops_around(op: Op) -> list[Op]:
-    """Return the `scf.for` around an op, from the outside in."""
-    return [outer for outer in outwards(op) if outer.name == "scf.for" and outer != op.operation][
-        ::-1
-    ]
+    """Return the loops around an op, from the outside in."""
+    return [outer for outer in outwards(op) if outer.name in LOOPS and outer != op.operation][::-1]
 
 
 def ops_of(block: Block) -> list[Op]:
@@ -169,7 +169,7 @@ def _has_only_copies(op: Op) -> bool:
 def _matters(op: Op) -> bool:
     """Whether an op accesses memory of tiles or orders accesses, itself or in its regions."""
     if len(op.regions):
-        return op.name not in ("scf.if", "scf.for") or any(map(_matters, _inner_ops(op)))
+        return op.name not in ("scf.if", *LOOPS) or any(map(_matters, _inner_ops(op)))
     if isinstance(op.opview, SmemOp):
         return has_effect(op.opview)
     return any(accessed_memrefs(op)) or "barrier" in op.name

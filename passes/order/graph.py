@@ -32,6 +32,7 @@ from .program import (
     StepBlock,
     StepProgram,
     ThreadRead,
+    WhileRegion,
 )
 from .rectangles import Env, Rectangle
 
@@ -92,7 +93,10 @@ class Segment:
 
 
 #: A part of a block.
-Part = Segment | IfRegion | ForRegion | ElectRegion
+Part = Segment | IfRegion | ForRegion | WhileRegion | ElectRegion
+
+#: A step with regions.
+Region = IfRegion | ForRegion | WhileRegion | ElectRegion
 
 
 class Segments:
@@ -137,7 +141,7 @@ class Segments:
             entry = self._ops.entry(op)
             within.append(entry)
             control = next(
-                (step for step in steps if isinstance(step, IfRegion | ForRegion | ElectRegion)),
+                (step for step in steps if isinstance(step, Region)),
                 None,
             )
             if control is not None:
@@ -290,9 +294,11 @@ class RunGraph:
 
     # Branches, loops and elections.
 
-    def _region(self, step: IfRegion | ForRegion | ElectRegion, path: _Path) -> list[_Path]:
+    def _region(self, step: Region, path: _Path) -> list[_Path]:
         if isinstance(step, ElectRegion):
             return self._block(step.body, path)
+        if isinstance(step, WhileRegion):
+            return self._while(step, path)
         return self._if(step, path) if isinstance(step, IfRegion) else self._for(step, path)
 
     def _if(self, step: IfRegion, path: _Path) -> list[_Path]:
@@ -354,17 +360,60 @@ class RunGraph:
             self._trail.append((step.op, iteration))
             for end in self._block(step.body, _Path({**path.env, **inner}, [heads[values]])):
                 next_values = (plus(values[0], by), *_values(step.body.yields, end.env))
-                bounded = self.widen if len(heads) < _HEADS else _unknown
-                next_values = bounded(next_values)
-                if next_values in heads:
-                    for node in end.ends:
-                        node.successors.append(heads[next_values])
-                else:
-                    heads[next_values] = self._node(None, end.ends)
-                    work.append(next_values)
+                self._repeat(next_values, end.ends, heads, work)
             self._trail.pop()
             iteration += 1
         return ends
+
+    def _repeat(
+        self,
+        values: tuple[Integer, ...],
+        before: list[RunNode],
+        heads: dict[tuple[Integer, ...], RunNode],
+        work: deque[tuple[Integer, ...]],
+    ) -> None:
+        """Begin the next iteration of a loop with some integers, at a new head if there is none."""
+        values = self.widen(values) if len(heads) < _HEADS else _unknown(values)
+        if values in heads:
+            for node in before:
+                node.successors.append(heads[values])
+        else:
+            heads[values] = self._node(None, before)
+            work.append(values)
+
+    def _while(self, step: WhileRegion, path: _Path) -> list[_Path]:
+        if not step.before.synchronizes and not step.after.synchronizes:
+            return [
+                p for end in self._block(step.before, path) for p in self._block(step.after, end)
+            ]
+        start = self.widen(_values(step.initial, path.env))
+        heads = {start: self._node(None, path.ends)}
+        ends: dict[tuple[Integer, ...], list[RunNode]] = {}
+        work, iteration = deque([start]), 0
+        while work:
+            values = work.popleft()
+            inner = dict(zip(step.carried, values, strict=True))
+            self._trail.append((step.op, iteration))
+            for end in self._block(step.before, _Path({**path.env, **inner}, [heads[values]])):
+                condition = end.env.get(step.condition, VARIES)
+                if not condition.uniform:
+                    self._trail.pop()
+                    reason = "its condition is not known to be the same for all threads"
+                    return self._skip(step.op, path, reason)
+                if condition.exact is None:
+                    self.unknown_branch()
+                forwarded = _values(step.before.yields, end.env)
+                if not condition.exact:
+                    ends.setdefault(forwarded, []).extend(end.ends)
+                if condition.exact == 0:
+                    continue
+                inner = dict(zip(step.forwarded, forwarded, strict=True))
+                for last in self._block(step.after, _Path({**end.env, **inner}, end.ends)):
+                    yielded = _values(step.after.yields, last.env)
+                    self._repeat(yielded, last.ends, heads, work)
+            self._trail.pop()
+            iteration += 1
+        return _leave(path.env, step.results, ends)
 
 
 def _join_many(paths: list[_Path]) -> list[_Path]:

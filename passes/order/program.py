@@ -213,6 +213,10 @@ class IfRegion:
     results: tuple[int, ...]
 
 
+#: Loops whose iterations are followed.
+LOOPS = ("scf.for", "scf.while")
+
+
 @dataclass(frozen=True, eq=False)
 class ForRegion:
     """`scf.for`."""
@@ -223,6 +227,20 @@ class ForRegion:
     induction: int
     carried: tuple[int, ...]
     body: StepBlock
+    results: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class WhileRegion:
+    """`scf.while`: `before`, which yields what it forwards, a condition, and `after`."""
+
+    op: Op
+    initial: tuple[int, ...]
+    carried: tuple[int, ...]
+    before: StepBlock
+    condition: int
+    forwarded: tuple[int, ...]
+    after: StepBlock
     results: tuple[int, ...]
 
 
@@ -254,6 +272,7 @@ Step = (
     | ElectRegion
     | IfRegion
     | ForRegion
+    | WhileRegion
     | Opaque
 )
 

@@ -31,6 +31,7 @@ from .global_memory import GlobalArrays, asynchronous_reason
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, VARIES, Integer, exactly
 from .memory import Allocations
 from .program import (
+    LOOPS,
     BulkCommit,
     BulkRead,
     BulkWait,
@@ -55,6 +56,7 @@ from .program import (
     StepProgram,
     ThreadRead,
     UnknownEffects,
+    WhileRegion,
 )
 from .rectangles import Allocation, Start, SymbolicRectangle
 
@@ -117,6 +119,7 @@ class Translator:
             "nvgpu.device_async_wait": self._wait_for_groups,
             "scf.if": self._if,
             "scf.for": self._for,
+            "scf.while": self._while,
         }
 
     def program(self, blocks: list[Block]) -> StepProgram:
@@ -147,8 +150,9 @@ class Translator:
         ops = list(block.operations)
         by_op = [(op.operation, self.steps_of(op)) for op in ops]
         yields: tuple[int, ...] = ()
-        if ops and ops[-1].operation.name == "scf.yield":
-            yields = tuple(map(self._number, ops[-1].operands))
+        if ops and ops[-1].operation.name in ("scf.yield", "scf.condition"):
+            is_condition = ops[-1].operation.name == "scf.condition"
+            yields = tuple(map(self._number, ops[-1].operands))[is_condition:]
         steps = [step for _, steps in by_op for step in steps]
         return StepBlock(by_op, yields, any(map(_accesses, steps)), any(map(_synchronizes, steps)))
 
@@ -157,7 +161,7 @@ class Translator:
         steps = self._translate(op)
         if any(isinstance(step, _OF_ALL) for step in steps) and self._elected_threads(op):
             return [Opaque(op, _NOT_ALL)]
-        if self._registers.are_written_by(op) and op.operation.name != "scf.for":
+        if self._registers.are_written_by(op) and op.operation.name not in LOOPS:
             return [*steps, RegisterWrite(op, self._definition(op.operation))]
         return steps
 
@@ -332,19 +336,38 @@ class Translator:
         block = op.regions[0].blocks[0]
         induction, *carried = map(self._number, block.arguments)
         self._integers.widening.add_carried(induction, *carried)
-        body = self._block(block)
-        if self._registers.are_written_by(op):
-            # The loop writes the registers that it carries at the end of an iteration.
-            body.by_op[-1][1].append(RegisterWrite(op, self._definition(op)))
         return ForRegion(
             op,
             (lower, upper, step),
             tuple(initial),
             induction,
             tuple(carried),
-            body,
+            self._loop_body(op, block),
             tuple(map(self._number, op.results)),
         )
+
+    def _while(self, op: Op) -> WhileRegion:
+        before, after = (region.blocks[0] for region in op.regions)
+        carried, forwarded = (tuple(map(self._number, x.arguments)) for x in (before, after))
+        self._integers.widening.add_carried(*carried, *forwarded)
+        *_, condition = before.operations
+        return WhileRegion(
+            op,
+            tuple(map(self._number, op.operands)),
+            carried,
+            self._loop_body(op, before),
+            self._number(condition.operands[0]),
+            forwarded,
+            self._loop_body(op, after),
+            tuple(map(self._number, op.results)),
+        )
+
+    def _loop_body(self, op: Op, block: Block) -> StepBlock:
+        body = self._block(block)
+        if self._registers.are_written_by(op):
+            # The loop writes the registers that it carries at the end of a region.
+            body.by_op[-1][1].append(RegisterWrite(op, self._definition(op)))
+        return body
 
     def _opaque(self, op: Op) -> Opaque | UnknownEffects:
         """Translate an op that executes its regions in an unknown way."""
@@ -385,6 +408,7 @@ def _size_multiple(function: Op) -> int:
 def _accesses(step: Step) -> bool:
     inner: tuple[StepBlock, ...] = step.branches if isinstance(step, IfRegion) else ()
     inner = (step.body,) if isinstance(step, ForRegion | ElectRegion) else inner
+    inner = (step.before, step.after) if isinstance(step, WhileRegion) else inner
     return isinstance(step, (MemoryWrite, ThreadRead, MmaRead, BulkRead)) or any(
         block.accesses for block in inner
     )
@@ -393,6 +417,8 @@ def _accesses(step: Step) -> bool:
 def _synchronizes(step: Step) -> bool:
     if isinstance(step, IfRegion):
         return any(branch.synchronizes for branch in step.branches)
+    if isinstance(step, WhileRegion):
+        return step.before.synchronizes or step.after.synchronizes
     if isinstance(step, ForRegion | ElectRegion):
         return step.body.synchronizes
     if isinstance(step, MemoryWrite):

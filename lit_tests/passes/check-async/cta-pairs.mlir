@@ -167,7 +167,6 @@ func.func @while(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %more: i1)
   gpu.barrier
   %pa = "smem.subtile"(%a) {static_offsets = array<i64: 0, 0>} : (!a) -> !part
   %pb = "smem.subtile"(%b) {static_offsets = array<i64: 0, 0>} : (!b) -> !half
-  // expected-remark@+2 {{how it executes its regions is not known}}
   // expected-remark@+1 {{it is not known whether both CTAs execute it in the same way}}
   scf.while : () -> () {
     scf.condition(%more)

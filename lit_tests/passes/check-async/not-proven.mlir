@@ -40,6 +40,28 @@ func.func @divergent_loop(%m: !m, %g: memref<8xindex>) {
 
 // -----
 
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+func.func @divergent_while(%m: !m, %n: index) {
+  %c1 = arith.constant 1 : index
+  %t = "smem.alloc"() : () -> !t
+  %thread = gpu.thread_id x
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its condition is not known to be the same for all threads}}
+  %end = scf.while (%i = %thread) : (index) -> index {
+    %goes_on = arith.cmpi ult, %i, %n : index
+    scf.condition(%goes_on) %i : index
+  } do {
+  ^bb0(%i: index):
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+    gpu.barrier
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next : index
+  }
+  return
+}
+
+// -----
+
 // A bound and a condition that come from arrays which are only read are the same for all threads; from an
 // array that the kernel writes they are not.
 
@@ -113,14 +135,13 @@ func.func @unknown_stage(%m: !m, %g: memref<8xindex>) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
-func.func @other_loops(%m: !m, %c: i1) {
+func.func @other_loops(%m: !m, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
   %t = "smem.alloc"() : () -> !t
   // expected-remark@+1 {{cannot prove that accesses of tiles are in order: how it executes its regions is not known}}
-  scf.while : () -> () {
-    scf.condition(%c)
-  } do {
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
     "smem.copy"(%m, %t) : (!m, !t) -> ()
-    scf.yield
   }
   return
 }
