@@ -1,8 +1,10 @@
 """Random kernels of the language, compared with the same source run as Python on NumPy arrays.
 
 A kernel has loops (also of no iteration), branches, unrolled loops, lists, functions that change
-its variables, and counts of integers; and what Python keeps elsewhere: attributes, elements of lists and
-dictionaries, globals, closures, generators, early exits (`fuzz/traced/`). Loops and branches of the
+its variables, and counts of integers; Python's own statements on conditions of the kernel: `if`, `while`,
+`range` of a bound of the kernel, early exits, conditional expressions, `and`, `or`, `not`, `min` and
+`max`; and what Python keeps elsewhere: attributes, elements of lists and dictionaries, globals, closures,
+generators (`fuzz/traced/`). Loops and branches of the
 reference are Python's own, so that a value that is carried wrongly, or read from another iteration, is
 seen. A kernel that the trace refuses is not wrong; which constructs are refused is recorded:
 
@@ -81,6 +83,14 @@ def _reference(block: int, stored: list[Any]) -> SimpleNamespace:
     )
 
 
+def _max(*values: Any) -> Any:
+    """Python's `max`, of matrices by their elements."""
+    if any(isinstance(value, np.ndarray) for value in values):
+        first, second = values
+        return np.where(second > first, second, first).view(_Reference)
+    return max(*values)
+
+
 def bounded_by(language: Any) -> Any:
     """Return the function that keeps elements small."""
 
@@ -137,7 +147,8 @@ def outcome(text: str) -> str:
         for block in range(2):
             stored: list[Any] = []
             reference = _reference(block, stored)
-            _function(plain, {"sl": reference, "bounded": bounded_by(reference)})(a, d)
+            names = {"sl": reference, "bounded": bounded_by(reference), "max": _max}
+            _function(plain, names)(a, d)
             # A kernel that returns early stores nothing.
             expected.append(stored[0] if stored else d[block])
     except (SyntaxError, NameError, LookupError, ValueError, TypeError, AttributeError):

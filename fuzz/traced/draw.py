@@ -8,7 +8,7 @@ _INTEGERS = ("i", "n", "s")
 #: Features of a program beyond variables, loops, branches and functions. Most programs have few.
 _FEATURES = (
     *("attribute", "element", "structure", "iterator", "generator", "early", "helper", "static"),
-    *("comprehension", "finally"),
+    *("comprehension", "finally", "choice", "choice", "repeat"),
 )
 
 #: How many features a program has.
@@ -175,7 +175,50 @@ class _Drawing:
             static = self.random.choice(("flag", "not flag", "len(log) > 1", "counts == [1, 2]"))
             return [f"if {static}:", f"    {self.random.choice(leave)}"]
         before = [f"    {line}" for line in self._plain(_DEPTH, inside)][: self.random.randrange(2)]
+        if self.random.random() < 0.6:
+            return [f"if {self._test()}:", *before, f"    {self.random.choice(leave)}"]
         return [f"with sl.when({self._condition()}):", *before, f"    {self.random.choice(leave)}"]
+
+    def _choice(self, depth: int, inside: str) -> list[str]:
+        """Draw an `if` statement, or an expression, on conditions of the kernel."""
+        random = self.random
+        if depth >= _DEPTH or random.random() < 0.3:
+            one, two = random.sample(_FRAGMENTS, 2)
+            forms = (
+                f"{one} = bounded({self._fragment(1)} if {self._test()} else {two})",
+                f"n = (i if {self._test()} else n + 1) % 9",
+                f"i = min(i, n, {random.randint(1, 5)}) + max(i, n) % 2",
+                f"n = min([{random.randint(1, 6)}, i, 2]) if i < n else 3",
+                f"flag = not ({self._test()})",
+                "n = (i and n) or 1",
+                f"{one} = bounded(max({one}, {two}))",
+            )
+            return [random.choice(forms)]
+        lines = [f"if {self._test()}:", *self._body(depth, inside)]
+        if random.random() < 0.3:
+            lines += [f"elif {self._test()}:", *self._body(depth, inside)]
+        if random.random() < 0.5:
+            lines += ["else:", *self._body(depth, inside)]
+        return lines
+
+    def _repeat(self, depth: int, inside: str) -> list[str]:
+        """Draw a loop that ends by a condition, or has a bound of the kernel."""
+        if depth >= _DEPTH:
+            return self._plain(depth, inside)
+        random, number = self.random, f"t{depth}"
+        body = self._body(depth, "loop")
+        if random.random() < 0.3:
+            loop = [f"for {number} in range({random.choice(('n', 'i', 'n % 3 + 1'))}):", *body]
+        elif random.random() < 0.3:
+            stop = [f"    if {number} > {random.randint(1, 4)}:", "        break"]
+            loop = [f"{number} = 0", "while True:", f"    {number} = {number} + 1", *stop, *body]
+        else:
+            test = f"{number} < {self._stop()}"
+            test += f" and {self._test()}" if random.random() < 0.4 else ""
+            loop = [f"{number} = 0", f"while {test}:", f"    {number} += 1", *body]
+        if random.random() < 0.2:
+            loop += ["else:", *self._body(depth, inside)]
+        return loop
 
     def _helper(self, depth: int, inside: str) -> list[str]:
         if depth >= _DEPTH:
@@ -212,7 +255,7 @@ class _Drawing:
     def _comprehension(self, depth: int, inside: str) -> list[str]:
         forms = (
             ("both = [bounded(one + 1.0) for one in both]",),
-            (f"for k{depth}, w in zip(sl.range(2), (1.0, 2.0)):", "    x = bounded(x + w)"),
+            (f"for k{depth}, one in zip(sl.range(2), (1.0, 2.0)):", "    x = bounded(x + one)"),
             ("terms = [bounded(x + 1.0) for k in sl.range(2)]", "y = terms[-1]"),
             ("n = (n + len([k for k in sl.range(3)])) % 9",),
             (f"for k{depth} in sl.range(2):", "    x = bounded(x + 1.0)", "else:", "    y = x"),
@@ -257,6 +300,21 @@ class _Drawing:
             )
         step = random.choice(("1", "2", f"{other} % 4", "sl.block_id(0)"))
         return f"{name} = ({name} + {step}) % {random.randint(3, 9)}"
+
+    def _test(self) -> str:
+        """Draw a condition as Python has them."""
+        random = self.random
+        kind = random.randrange(8)
+        if kind == 0:
+            return f"({self._test()} {random.choice(('and', 'or'))} {self._test()})"
+        if kind == 1:
+            return f"not ({self._test()})"
+        if kind == 2:
+            first, second = random.choice(("<", "!=")), random.choice(("<=", "<"))
+            return f"0 <= i {first} sl.block_id(0) + 1 {second} n"
+        if kind == 3:
+            return random.choice(("i", "n % 3", "flag and i", "state.n > 1", "counts[0] < n"))
+        return self._condition()
 
     def _condition(self) -> str:
         random = self.random

@@ -1,5 +1,6 @@
 """What surrounds the body of a random kernel: what it begins with, and what it stores at its end."""
 
+import ast
 import re
 
 #: The module of the kernel.
@@ -56,7 +57,7 @@ EPILOGUE = """\
 total = x + y * 2.0 + z * 3.0 + both[0] * 5.0 + both[1] * 7.0 + state.x * 11.0 + pair.a * 13.0
 total = bounded(total + table["x"] * 17.0 + table.get("k", x) * 19.0 + record.values[1] * 23.0)
 ends = (i, n, s, state.n, pair.n, alias.n, table["n"], counts[0], counts[1], len(log), len(seen))
-lengths, places = int(flag) + len(mode + "a" * len(counts)), next(numbers) + next(walk)
+lengths, places = (1 if flag else 0) + len(mode + "a" * len(counts)), next(numbers) + next(walk)
 more = (record.n, record.values[0], shared["n"], lengths, places)
 for position, number in enumerate((*ends, *more)):
     total = sl.where(sl.iota(1) == position, (sl.iota(0) * 0 + number).to(sl.f32) + total * 0.0, total)
@@ -65,15 +66,13 @@ sl.store(total, D[sl.block_id(0), 0:64, 0:16])
 
 #: What a body may hold beyond variables, loops, branches and functions, and how it looks.
 CONSTRUCTS = {
-    "early exit": r"\b(return|continue|break)\b",
     "attribute": r"\b(state|pair|alias|record)\.\w+(, \w+\.\w+)? (=|\+=)|\btally\(",
     "element": r"\b(both|table|counts|shared|values)\[[^\]]*\](, \w+\[\d\])? (=|\+=)|\bnote\(",
     "structure": r"\.(append|add|pop|clear|extend)\(|table\[\"k\"\] =|\bpush\(|log = ",
     "iterator": r"\bnext\(",
     "generator": r"in counted\(",
     "comprehension": r"for \w+ in sl\.range\([^)]*\)\]|zip\(sl\.range",
-    "constant": r"\b(flag|mode) = ",
-    "truth": r"if (i:|n > 3:|counts)",
+    "constant": r"\bmode = |\bflag = (?!not \()",
     "new name": r"\bfresh\b",
     "finally": r"\b(try|finally|nullcontext)\b",
 }
@@ -83,5 +82,36 @@ SUPPORTED = frozenset({"attribute", "element", "generator", "comprehension", "fi
 
 
 def constructs(body: str) -> tuple[str, ...]:
-    """Return the constructs of a body, of those in `CONSTRUCTS`."""
-    return tuple(name for name, look in CONSTRUCTS.items() if re.search(look, body))
+    """Return the constructs of a body, of those in `CONSTRUCTS`, and "exit of a with statement"."""
+    found = [name for name, look in CONSTRUCTS.items() if re.search(look, body)]
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    leaves = any(_leaves_with(statement, False, False) for statement in _statements(lines))
+    return (*found, *(["exit of a with statement"] if leaves else []))
+
+
+def _statements(lines: str) -> list[ast.stmt]:
+    (function,) = ast.parse(f"def kernel():\n{lines}").body
+    assert isinstance(function, ast.FunctionDef)
+    return function.body
+
+
+def _leaves_with(node: ast.AST, in_function: bool, in_loop: bool) -> bool:
+    """Return whether a jump in a statement leaves a `with` or `try` statement.
+
+    Args:
+        node: the statement.
+        in_function: whether such a statement is around it, in its function.
+        in_loop: whether one is around it, in its loop.
+    """
+    if isinstance(node, ast.Return):
+        return in_function
+    if isinstance(node, ast.Break | ast.Continue):
+        return in_loop
+    if isinstance(node, ast.FunctionDef):
+        in_function = in_loop = False
+    if isinstance(node, ast.With | ast.Try):
+        in_function = in_loop = True
+    body_in_loop = in_loop and not isinstance(node, ast.For | ast.While)
+    return any(
+        _leaves_with(child, in_function, body_in_loop) for child in ast.iter_child_nodes(node)
+    )
