@@ -158,7 +158,7 @@ def _check_end(trace: KernelTrace, returned: Any) -> None:
     if trace.broken is not None:
         raise trace.broken
     if len(trace.scopes) > 1:
-        raise TraceError(f"the kernel {trace.name} ends in {trace.scope.label}, by a return")
+        trace.scope.check_end(trace.scopes[0].label)
     if returned is not None:
         raise TraceError(
             f"the kernel {trace.name} returns a value; it writes its results to arrays, by sl.store"

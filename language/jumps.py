@@ -138,27 +138,31 @@ class JumpEliminator:
         if jumps and loop.orelse and any(isinstance(part, _WITH) for part in ast.walk(loop)):
             kinds.add(ast.Break)
         self._loops += 1
+        number = self._loops
         inner = replace(
             flags,
-            breaks=_BREAKS.format(self._loops) if ast.Break in kinds else None,
-            continues=_CONTINUES.format(self._loops) if ast.Continue in kinds else None,
+            breaks=_BREAKS.format(number) if ast.Break in kinds else None,
+            continues=_CONTINUES.format(number) if ast.Continue in kinds else None,
         )
         leaves = [name for name in (inner.breaks, returns) if name]
         body = self._block(loop.body, inner)
-        if leaves:
-            body = [_at(ast.If(self._call("goes_on", leaves), body, []), loop.body[0])]
-        if inner.continues:
-            body.insert(0, _assign(inner.continues, ast.Constant(False), loop.body[0]))
+        goes_on = self._call("goes_on", leaves)
         before: list[ast.stmt] = []
-        is_over = self._call("is_while_over", leaves)
-        if leaves and isinstance(loop, ast.For):
+        if leaves and isinstance(loop, ast.While):
+            test = ast.BoolOp(ast.And(), [goes_on, loop.test])
+            loop.test = ast.fix_missing_locations(ast.copy_location(test, loop.test))
+        elif leaves and isinstance(loop, ast.For):
             # A loop of the kernel is told by what it iterates over.
-            iterable = f"{self._helper}_{self._loops}"
+            iterable = f"{self._helper}_{number}"
             before.append(_assign(iterable, loop.iter, loop))
             loop.iter = ast.copy_location(ast.Name(iterable, ast.Load()), loop.iter)
             is_over = self._call("is_over", [iterable, *leaves])
-        if leaves:
-            body.append(_at(ast.If(is_over, [ast.Break()], []), loop.body[-1]))
+            body = [
+                _at(ast.If(goes_on, body, []), loop.body[0]),
+                _at(ast.If(is_over, [ast.Break()], []), loop.body[-1]),
+            ]
+        if inner.continues:
+            body.insert(0, _assign(inner.continues, ast.Constant(False), loop.body[0]))
         if inner.breaks:
             before.append(_assign(inner.breaks, ast.Constant(False), loop))
         new: list[ast.stmt] = [*before, loop]

@@ -177,6 +177,14 @@ def _without_values(arguments: ast.arguments) -> ast.arguments:
     )
 
 
+def _last_branches(body: list[ast.stmt]) -> set[ast.If]:
+    """Return the `if` statements after which a function ends."""
+    last = body[-1] if body else None
+    if not isinstance(last, ast.If):
+        return set()
+    return {last} | _last_branches(last.body) | _last_branches(last.orelse)
+
+
 def _names(node: ast.AST) -> Iterator[str]:
     for part in ast.walk(node):
         for field in ("id", "attr", "arg", "name"):
@@ -201,6 +209,7 @@ class _Rewriter(ast.NodeTransformer):
         self.has_changed = False
         self._count = 0
         self._in_iterable = 0
+        self._last: set[ast.If] = set()
         # The branches around a statement, and None for each loop.
         self._around: list[str | None] = []
 
@@ -209,7 +218,9 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node, ast.Lambda):
             return ast.copy_location(ast.Lambda(node.args, self.visit(node.body)), node)
         fields = {field: getattr(node, field) for field in node._fields}
-        fields["body"] = self._block(JumpEliminator(HELPER).function_body(node.body))
+        body = JumpEliminator(HELPER).function_body(node.body)
+        self._last = _last_branches(body)
+        fields["body"] = self._block(body)
         return ast.copy_location(ast.FunctionDef(**fields), node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -226,16 +237,22 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        return self._visit_loop(node)
-
-    def visit_While(self, node: ast.While) -> ast.AST:
-        return self._visit_loop(node)
-
-    def _visit_loop(self, node: ast.For | ast.While) -> ast.AST:
         self._around.append(None)
         self.generic_visit(node)
         self._around.pop()
         return node
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        """Return a `for` statement around an `if` on the condition."""
+        self._around.append(None)
+        loop, branch = self._new_name(), self._new_name()
+        test = self._at(self._method(loop, "goes_on", self._condition(node.test)), node.test)
+        body = self._if(branch, test, node.body, [])
+        self._around.pop()
+        orelse = self._block(node.orelse)
+        name = ast.Name(loop, ast.Store())
+        new = ast.For(name, self._call("while_loop"), body, orelse)
+        return ast.fix_missing_locations(ast.copy_location(new, node))
 
     def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
         self.generic_visit(node)
@@ -259,18 +276,37 @@ class _Rewriter(ast.NodeTransformer):
         return list[ast.stmt](statements)
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
-        name = self._new_name()
-        self._around.append(name)
-        begin = ast.Assign(
-            [ast.Name(name, ast.Store())], self._call("branch", self._condition(node.test))
+        ends_function = node in self._last
+        return self._if(
+            self._new_name(), self._condition(node.test), node.body, node.orelse, ends_function
         )
-        then = ast.If(self._method(name, "then"), self._block(node.body), [])
-        otherwise = ast.If(self._method(name, "otherwise"), self._block(node.orelse), [])
+
+    def _if(
+        self,
+        name: str,
+        test: ast.expr,
+        body: list[ast.stmt],
+        orelse: list[ast.stmt],
+        ends_function: bool = False,
+    ) -> list[ast.stmt]:
+        """Return an `if` statement on a rewritten condition.
+
+        Args:
+            name: of the variable with its `ChosenBranch`.
+            test: the condition.
+            body, orelse: its branches, which are not rewritten yet.
+            ends_function: whether the function ends after it.
+        """
+        self._around.append(name)
+        last = [ast.Constant(True)] if ends_function else []
+        begin = ast.Assign([ast.Name(name, ast.Store())], self._call("branch", test, *last))
+        then = ast.If(self._method(name, "then"), self._block(body), [])
+        otherwise = ast.If(self._method(name, "otherwise"), self._block(orelse), [])
         end = ast.Expr(self._method(name, "end"))
         self._around.pop()
-        statements = [begin, then, *([otherwise] if node.orelse else []), end]
+        statements = [begin, then, *([otherwise] if orelse else []), end]
         for statement in statements:
-            ast.copy_location(statement, node.test)
+            ast.copy_location(statement, test)
             ast.fix_missing_locations(statement)
         return statements
 
@@ -305,29 +341,28 @@ class _Rewriter(ast.NodeTransformer):
         return result
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        if isinstance(node.op, ast.Not):
+            return self._condition(node)
         self.generic_visit(node)
-        if not isinstance(node.op, ast.Not):
-            return node
-        return self._at(self._call("negate", node.operand), node)
+        return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
         if len(node.ops) == 1 or self._in_iterable:
             return node
-        left, result = node.left, None
+        left, comparisons = node.left, []
         for number, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True), start=1):
             name = self._new_name()
             is_last = number == len(node.ops)
             # An operand between two comparisons is evaluated once.
             operand = right if is_last else ast.NamedExpr(ast.Name(name, ast.Store()), right)
-            comparison = self._at(ast.Compare(left, [op], [operand]), node)
-            if result is None:
-                result = comparison
-            else:
-                then = ast.IfExp(self._call("begin_and", result), comparison, ast.Constant(None))
-                result = self._at(self._call("end_and", then), node)
+            comparisons.append(self._at(ast.Compare(left, [op], [operand]), node))
             left = ast.Name(name, ast.Load())
-        assert result is not None
+        # The operand is used in the branch in which it is evaluated.
+        *before, result = comparisons
+        for comparison in reversed(before):
+            then = ast.IfExp(self._call("begin_and", comparison), result, ast.Constant(None))
+            result = self._at(self._call("end_and", then), node)
         return result
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

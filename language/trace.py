@@ -23,12 +23,31 @@ class KernelScope:
 
     Attributes:
         label: for messages, for example "the loop in line 12".
+        position: where it begins, if Python can leave it where no call of the language sees it.
         open: whether its values can still be used.
     """
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, position: Position | None = None) -> None:
         self.label = label
+        self.position = position
         self.open = True
+
+    def check_end(self, outer: str) -> None:
+        """Check that the scope can end where it is left.
+
+        Args:
+            outer: what ends while it is open.
+
+        Raises:
+            TraceError: if it is a loop: a jump has left it.
+        """
+        if self.position is not None:
+            raise TraceError(
+                f"{self.label} was left before its end, by a jump out of the block of a with statement; "
+                "set a variable there, and break behind the block",
+                self.position,
+            )
+        raise TraceError(f"{self.label} does not end in {outer}")
 
 
 class KernelTrace:
@@ -42,7 +61,7 @@ class KernelTrace:
         pure: ops without effects, which are erased at the end if nothing uses them.
         extents: the indices of named extents, by name.
         grid, multiples: the declarations of `grid` and `multiple_of`.
-        broken: the error of a loop or a block that was left before its end.
+        broken: the error of a block that was left by an exception.
         last_branch: the latest `when`, which an `otherwise` may follow.
         changed_by_partitions: variables that partitions changed: the value before and after, and the
             scope.
@@ -64,6 +83,7 @@ class KernelTrace:
         self.changed_by_partitions: dict[Any, Any] = {}
         self.extents: dict[str, Any] = {}
         self._constants: dict[Any, Any] = {}
+        self._remembered: list[tuple[dict[str, Any], str]] = []
         self._anchor: Any = None
         self._points: list[Any] = []
         self._holders: list[Any] = []
@@ -111,7 +131,7 @@ class KernelTrace:
             TraceError: if another scope in it has not ended.
         """
         if self.scope is not scope:
-            raise TraceError(f"{self.scope.label} does not end in {scope.label}")
+            self.scope.check_end(scope.label)
         self._points.pop().__exit__(None, None, None)
         self.scopes.pop()
 
@@ -125,13 +145,22 @@ class KernelTrace:
         self._holders.append(holder)
         return ir.Block.create_at_start(holder.regions[0], types), holder
 
+    def remember(self, computed: dict[str, Any], form: str, value: Any) -> None:
+        """Keep the value of an expression, until it is discarded."""
+        computed[form] = value
+        self._remembered.append((computed, form))
+
     def mark(self) -> tuple[Any, ...]:
         """Return a mark with which `discard` undoes what is traced after it."""
-        return len(self.pure), self.grid, dict(self.multiples), dict(self.changed_by_partitions)
+        counts = len(self.pure), len(self._remembered)
+        return *counts, self.grid, dict(self.multiples), dict(self.changed_by_partitions)
 
     def discard(self, mark: tuple[Any, ...], holder: Any) -> None:
         """Undo what was traced since a mark, into a block whose op is not built."""
-        count, self.grid, self.multiples, self.changed_by_partitions = mark
+        count, remembered, self.grid, self.multiples, self.changed_by_partitions = mark
+        for computed, form in self._remembered[remembered:]:
+            computed.pop(form, None)
+        del self._remembered[remembered:]
         entry = ir.InsertionPoint(self._anchor).block
         # Constants of the whole kernel stay.
         self.pure[count:] = [op for op in self.pure[count:] if ir.InsertionPoint(op).block == entry]
@@ -186,7 +215,7 @@ def current() -> KernelTrace:
     """Return the trace that runs.
 
     Raises:
-        TraceError: outside of a kernel, or after a loop was left before its end.
+        TraceError: outside of a kernel, or after a block was left by an exception.
     """
     trace = _CURRENT.get()
     if trace is None:

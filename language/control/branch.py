@@ -85,8 +85,12 @@ class BranchRegion:
         """Begin the region."""
         self.trace.enter(self.scope, self.block)
 
-    def leave(self, frame: FrameType) -> None:
+    def leave(self, frame: FrameType, ends_kernel: bool = False) -> None:
         """End the region.
+
+        Args:
+            frame: of the author's function.
+            ends_kernel: whether the kernel ends after it, so that nothing sees what it changes.
 
         Raises:
             TraceError: if a loop in it has not ended, a statement leaves it early, or it changes what
@@ -97,6 +101,8 @@ class BranchRegion:
         self.after = snapshot(frame)
         self.trace.leave(self.scope)
         self.scope.open = False
+        if ends_kernel:
+            return
         self.state.check_shapes(self.scope.label)
         for slot, (before, after) in self.state.changed_slots(self.after).items():
             self.before[slot], self.after[slot] = before, after
@@ -230,12 +236,14 @@ class Branch:
         test: the MLIR condition.
         region: the region of `when`.
         other: the region of `otherwise`; None without one.
+        ends_kernel: whether the kernel ends after it, so that no variable needs a result.
         if_op: the op; None before it is built.
     """
 
-    def __init__(self, test: Any, region: BranchRegion) -> None:
+    def __init__(self, test: Any, region: BranchRegion, ends_kernel: bool = False) -> None:
         self.test = test
         self.region = region
+        self.ends_kernel = ends_kernel
         self.other: BranchRegion | None = None
         self.if_op: Any = None
 
@@ -266,6 +274,9 @@ class Branch:
             The result of `values`, if there are any.
         """
         regions = [self.region, *([self.other] if self.other else [])]
+        if self.ends_kernel:
+            self._build_if({}, self.region.yield_variables([]), self._other_block([]))
+            return None
         for region in regions:
             region.scope.open = True
         for region in regions:

@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from types import FrameType, MappingProxyType
+from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
-from ...bindings.mlir import ir, scf
-from ...dialect.ops import FillOp
-from ...dialect.types import with_state
-from ..errors import Position, TraceError
-from ..locations import author_frame, position_of
-from ..trace import KernelScope, KernelTrace, current, op_builder, statement
-from ..values.fragment import Fragment
+from ..errors import TraceError
+from ..locations import author_frame
+from ..trace import KernelTrace, current, op_builder, statement
 from ..values.index import Index, as_index
-from .bytecode import (
-    BodyNames,
-    body_of,
-    is_iterated_by_for,
-    is_read_after,
-    is_read_behind,
-    may_be_read_first,
-)
-from .holders import Slot
-from .state import ReachableState
-from .variables import (
-    NO_VALUE,
-    Uncarried,
-    assign,
-    can_be_lost,
-    check_same_type,
-    check_usable,
-    flatten,
-    has_changed,
-    is_carried,
-    lost_value,
-    number_like,
-    promote,
-    snapshot,
-    text_of,
-    unflatten,
-)
+from .bytecode import body_of, is_iterated_by_for
+from .loop_body import LoopBody
+from .variables import snapshot
 
 
 def range_(
@@ -111,362 +83,32 @@ class RangeLoop:
 
     def __next__(self) -> Index:
         frame = author_frame()
-        if self.body is None:
-            return self._begin(frame)
-        if self._must_retrace(frame, self.body):
-            return self.body.begin(frame, self.bounds[0].unsigned)
-        self._end(frame, self.body)
+        if self._begin(frame) if self.body is None else self._retrace(frame, self.body):
+            return self._index()
         raise StopIteration
 
-    def __del__(self) -> None:
-        if self.body is not None and not self.body.done and self.trace.broken is None:
-            self.trace.broken = TraceError(
-                f"{self.body.scope.label} was left before its end; a loop of the kernel has no break "
-                "and no return, use sl.when",
-                self.body.position,
-            )
-
     @statement
-    def _begin(self, frame: FrameType) -> Index:
+    def _begin(self, frame: FrameType) -> bool:
         names = body_of(frame)
         if names is None:
             raise TraceError("sl.range is not in a for statement; write for k in sl.range(n):")
-        self.body = LoopBody(self.trace, names, frame, snapshot(frame))
-        return self.body.begin(frame, self.bounds[0].unsigned)
-
-    @statement
-    def _must_retrace(self, frame: FrameType, body: LoopBody) -> bool:
-        """Return whether the body must be traced again; if so, replace it by a body that carries more."""
-        slots, reread = body.new_slots(frame), body.reread_names(frame)
-        if not slots and not reread:
-            return False
-        values_before = {**body.values_before, **slots, **body.first_values(frame, reread)}
-        body.discard(frame, slots)
-        reread = {**body.reread, **reread}
-        self.body = LoopBody(self.trace, body.names, frame, values_before, reread)
+        self.body = LoopBody(self.trace, "scf.for", names, frame, snapshot(frame))
+        self.body.begin(frame)
         return True
 
     @statement
-    def _end(self, frame: FrameType, body: LoopBody) -> None:
-        body.end(frame, self.bounds)
-
-
-class LoopBody:
-    """The body of a loop while it is traced, in a block of its own.
-
-    Attributes:
-        scope: the scope of its values.
-        position: the position of the `for` statement.
-        done: whether the loop is built.
-        values_before: the values before the loop, of variables and of slots that the body changes.
-        before: those of them that may be carried.
-        reread: variables that an earlier trace of the body did not carry and may have to, each with the
-            message if it cannot be carried.
-        inside: the carried variables at the begin of the body.
-    """
-
-    def __init__(
-        self,
-        trace: KernelTrace,
-        names: BodyNames,
-        frame: FrameType,
-        values_before: dict[str | Slot, Any],
-        reread: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self.trace = trace
-        self.position: Position = position_of(frame)
-        self.location = trace.here()
-        self.scope = KernelScope(f"the loop in line {self.position.line}")
-        self.done = False
-        self.names = names
-        self.reread = reread
-        self.values_before = values_before
-        self.state = ReachableState(trace.locations.kernel, frame)
-        self.mark = trace.mark()
-        with self.location:
-            self.before = {
-                name: _materialize(value)
-                for name, value in self.values_before.items()
-                if isinstance(name, Slot)
-                or (
-                    name in names.assigned
-                    and name != names.target
-                    and _may_vary(value, name in names.read_first, name in reread)
-                )
-            }
-        self.inside: dict[str | Slot, Any] = {}
-
-    def begin(self, frame: FrameType, unsigned: bool) -> Index:
-        """Assign arguments of the block to each variable that may change; return the loop's variable."""
-        carried = flatten(list(self.before.values()))
-        types = [ir.IndexType.get(), *(part.value.type for part in carried)]
-        with self.location:
-            self.block, self.holder = self.trace.new_block(types)
-        self.trace.enter(self.scope, self.block)
-        variable, *arguments = self.block.arguments
-        new = iter([e.rewrap(a, self.scope) for e, a in zip(carried, arguments, strict=True)])
-        self.inside = {name: unflatten(before, new) for name, before in self.before.items()}
-        self.first = {name: flatten(inner) for name, inner in self.inside.items()}
-        uncarried = {
-            name: Uncarried(self.scope, message)
-            for name, message in self.reread.items()
-            if name not in self.inside
-        }
-        assign(frame, {**self.inside, **uncarried})
-        self.variable = Index(variable, self.scope, unsigned=unsigned)
-        return self.variable
-
-    def new_slots(self, frame: FrameType) -> dict[Slot, Any]:
-        """Return the slots that the body changes and the loop does not carry yet, with their values.
-
-        Raises:
-            TraceError: if the body changes what a loop cannot carry.
-        """
-        self.state.check_shapes(self.scope.label)
-        slots: dict[Slot, Any] = {}
-        for slot, (before, after) in self.state.changed_slots(snapshot(frame)).items():
-            if slot in self.before or not slot.is_read:
-                continue
-            if not _is_carriable(before):
-                raise TraceError(self._refusal(slot, before, after))
-            slots[slot] = before
-        return slots
-
-    def reread_names(self, frame: FrameType) -> dict[str, str]:
-        """Return the variables that the body changes, and of which the next iteration may read the value,
-        though it was taken for the one before the loop; each with the message if that cannot be carried.
-
-        Such a body is traced again, with these variables carried, or with an error where they are read.
-        """
-        after_body = snapshot(frame)
-        return {
-            name: self._refusal(name, self.values_before[name], after_body.get(name))
-            for name in self.names.assigned - {self.names.target}
-            if name in self.values_before
-            and name not in self.before
-            and name not in self.reread
-            and has_changed(self.values_before[name], after_body.get(name))
-            and (
-                self.values_before[name] is NO_VALUE
-                or (isinstance(self.values_before[name], int) and is_read_behind(frame, name))
-                or (
-                    may_be_read_first(frame, name)
-                    and (
-                        isinstance(self.values_before[name], bool)
-                        or name not in self.names.read_first
-                    )
-                )
-            )
-        }
-
-    def first_values(self, frame: FrameType, names: Iterable[str]) -> dict[str | Slot, Any]:
-        """Return numbers for those of some variables that have no value before the loop."""
-        after_body = snapshot(frame)
-        return {
-            name: number_like(after_body[name])
-            for name in names
-            if self.values_before[name] is NO_VALUE and _is_carriable(after_body[name])
-        }
-
-    def discard(self, frame: FrameType, slots: Iterable[Slot]) -> None:
-        """Undo the trace of the body, and restore the variables and slots from before it."""
-        self.done, self.scope.open = True, False
-        self.trace.leave(self.scope)
-        self.trace.discard(self.mark, self.holder)
-        for slot in slots:
-            slot.write(self.state.before(slot))
-        assign(frame, self.values_before)
-
-    def end(self, frame: FrameType, bounds: tuple[Index, Index, Index]) -> None:
-        """Build the loop with the variables that changed, and assign its results to them."""
-        trace, scope, after_body = self.trace, self.scope, snapshot(frame)
-        after_body.update((slot, slot.read()) for slot in self.before if isinstance(slot, Slot))
-        self._check_uncarried(after_body)
-        changed = self._changed_variables(after_body, frame)
-        with self.location:
-            results = {name: [e.value for e in flatten(after)] for name, after in changed.items()}
-            # Before arguments are erased: what is yielded may be one of them.
-            scf.yield_([value for values in results.values() for value in values])
-            types = {name: [v.type for v in values] for name, values in results.items()}
-            inits = self._inits(types)
-            del results
-        trace.leave(scope)
-        with self.location:
-            loop = ir.Operation.create(
-                "scf.for",
-                results=[type_ for value_types in types.values() for type_ in value_types],
-                operands=[*(bound.value for bound in bounds), *inits],
-                regions=1,
-            )
-        self.block.append_to(loop.operation.regions[0])
-        self.done, scope.open = True, False
-        after = {
-            name: self.values_before[name]
-            for name in self.before
-            if name not in changed and self._is_same(name, after_body.get(name))
-        }
-        new = iter(loop.operation.results)
-        for name, value in changed.items():
-            wrapped = iter([part.rewrap(next(new), trace.scope) for part in flatten(value)])
-            after[name] = unflatten(value, wrapped)
-        assign(frame, {**self._lost_variables(frame, after_body, {*changed, *after}), **after})
-
-    def _is_same(self, name: str | Slot, after: Any) -> bool:
-        """Return whether a variable has the value from the begin of the body."""
-        new, old = flatten(after), self.first[name]
-        same = len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
-        return after is self.inside[name] and same
-
-    def _is_unread(
-        self, name: str | Slot, after_body: dict[str | Slot, Any], frame: FrameType
-    ) -> bool:
-        """Return whether a variable is carried in case that the body reads it, and the body does not."""
-        if name not in self.reread or is_read_behind(frame, str(name)):
+    def _retrace(self, frame: FrameType, body: LoopBody) -> bool:
+        """End the body, or begin it again; return whether it begins again."""
+        again = body.retraced(frame)
+        if again is None:
+            body.end(frame, [bound.value for bound in self.bounds])
             return False
-        copies = {id(part) for value in after_body.values() for part in flatten(value)}
-        return not any(
-            id(part) in copies or any(True for _ in part.value.uses) for part in self.first[name]
-        )
+        self.body = again
+        again.begin(frame)
+        return True
 
-    def _changed_variables(
-        self, after_body: dict[str | Slot, Any], frame: FrameType
-    ) -> dict[str | Slot, Any]:
-        """Return the variables that the body changed, with their values at its end.
-
-        A variable that the body assigns before it reads it may get another type; it is then local to
-        the body.
-        """
-        changed: dict[str | Slot, Any] = {}
-        for name, before in self.before.items():
-            after = after_body.get(name)
-            if self._is_same(name, after) or self._is_unread(name, after_body, frame):
-                continue
-            try:
-                changed[name] = check_usable(
-                    name, check_same_type(name, before, after, self.scope.label)
-                )
-            except TraceError:
-                if isinstance(name, Slot) or name in self.names.read_first:
-                    raise
-                continue
-            for old, new in zip(flatten(before), flatten(changed[name]), strict=True):
-                if isinstance(new, Index) and old.unsigned and not new.unsigned:
-                    raise TraceError(
-                        f"{name} is 0 or more before {self.scope.label}, and may be below after its "
-                        "body; write sl.unsigned(...) around a difference that is not, or sl.signed(...) "
-                        "before the loop"
-                    )
-        return changed
-
-    def _inits(self, types: dict[str | Slot, list[Any]]) -> list[Any]:
-        """Return the first value of each variable that changed; erase the arguments of the others."""
-        inits: list[Any] = []
-        entries = [
-            (name, part, types[name][i] if name in types else None)
-            for name, before in self.before.items()
-            for i, part in enumerate(flatten(before))
-        ]
-        for number, (name, before, type_) in reversed(list(enumerate(entries, start=1))):
-            argument = self.block.arguments[number]
-            if type_ is not None:
-                inits.insert(0, _init(name, before.value, argument, type_))
-            else:
-                argument.replace_all_uses_with(before.value)
-                self.block.erase_argument(number)
-        return inits
-
-    def _check_uncarried(self, after_body: dict[str | Slot, Any]) -> None:
-        """Check that no variable that the loop does not carry depends on the iteration before.
-
-        Raises:
-            TraceError: if one does: each iteration would read its first value.
-        """
-        for name in sorted(self.names.read_first - set(self.before)):
-            before, after = self.values_before.get(name), after_body.get(name)
-            if name in self.values_before and has_changed(before, after):
-                raise TraceError(self._refusal(name, before, after))
-
-    def _refusal(self, name: str | Slot, before: Any, after: Any) -> str:
-        return (
-            f"{name} is {text_of(before)} before {self.scope.label}, and {text_of(after)} after its "
-            "body, which is traced once; a loop carries integers, and indices, numbers, conditions and "
-            "fragments of the kernel"
-        )
-
-    def _lost_variables(
-        self, frame: FrameType, after_body: dict[str | Slot, Any], carried: set[str | Slot]
-    ) -> dict[str | Slot, Any]:
-        """Return the variables that the body assigns and the loop does not carry, as unusable values.
-
-        After a loop without an iteration, they would be what they were.
-
-        Raises:
-            TraceError: if one that is not a number or a text may be read after the loop.
-        """
-        missing: dict[str | Slot, Any] = {}
-        for name in self.names.assigned - carried - {self.names.target}:
-            before, after = self.values_before.get(name), after_body.get(name)
-            if name not in self.values_before or not has_changed(before, after):
-                continue
-            if can_be_lost(before, after):
-                missing[name] = lost_value(self.scope)
-            elif is_read_after(frame, name):
-                raise TraceError(self._refusal(name, before, after))
-        return missing
-
-
-def _init(name: str | Slot, init: Any, argument: Any, type_: Any) -> Any:
-    """Return the first value of a carried variable, of the type that the body gives it.
-
-    An accumulator that begins as a fill is in flight from the start if the body carries it so.
-    """
-    if init.type == type_:
-        return init
-    owner = init.owner
-    is_fill = not isinstance(owner, ir.Block) and owner.name == FillOp.OPERATION_NAME
-    in_flight = with_state(init.type, True)
-    if type_ != in_flight or not is_fill:
-        states = ("in flight", "readable") if init.type == in_flight else ("readable", "in flight")
-        raise TraceError(
-            f"{name} is {states[0]} before the loop, and {states[1]} after its body; put sl.wait before "
-            "the loop, or at the end of its body"
-        )
-    argument.set_type(in_flight)
-    with ir.InsertionPoint(owner), owner.location:
-        return ir.Operation.create(
-            FillOp.OPERATION_NAME, results=[in_flight], operands=list(owner.operands)
-        ).result
-
-
-def _is_carriable(value: Any) -> bool:
-    """Return whether a loop can carry a value: traced ones, integers and truth values."""
-    values = flatten(value)
-    others = [part for part in values if not isinstance(part, int)]
-    return bool(values) and all(map(is_carried, others))
-
-
-def _materialize(value: Any) -> Any:
-    """Return a carried value: an index for an integer, registers for an expression."""
-
-    def materialize(part: Any) -> Any:
-        part = promote(part)
-        is_lazy = isinstance(part, Fragment) and part.is_expression
-        return Fragment(part.value) if is_lazy else part
-
-    return unflatten(value, iter([materialize(part) for part in flatten(value)]))
-
-
-def _may_vary(value: Any, is_read_first: bool, is_reread: bool) -> bool:
-    """Return whether the loop may carry a variable: traced values, or an integer that it counts.
-
-    Python's truth values are carried only if an earlier trace has shown that they change.
-    """
-    values = flatten(value)
-    integers = [part for part in values if isinstance(part, int)]
-    if integers and not (is_read_first or is_reread):
-        return False
-    if any(isinstance(part, bool) for part in integers) and not is_reread:
-        return False
-    if isinstance(value, list | tuple) and len(integers) == len(values):
-        return False
-    return _is_carriable(value)
+    def _index(self) -> Index:
+        """Return the loop's variable."""
+        body = self.body
+        assert body is not None
+        return Index(body.block.arguments[0], body.scope, unsigned=self.bounds[0].unsigned)

@@ -6,23 +6,26 @@ On Python's own values they do what Python does. On a condition of the running k
 
 from __future__ import annotations
 
-import builtins
 import operator
+from collections.abc import Callable, Hashable
 from functools import partial, reduce
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Protocol
 
 from ..errors import TraceError
 from ..locations import LIBRARY_FOLDERS, author_frame
+from ..ops import maths
 from ..rewriting import rewrite
 from ..trace import current, has_trace, statement
 from ..values.base import Traced, describe
 from ..values.boolean import Bool
-from ..values.index import Index
+from ..values.fragment import where
+from ..values.index import Index, is_index
 from ..values.scalar import Scalar
 from .branch import Branch, BranchRegion
 from .loop import RangeLoop, range_
 from .variables import NO_VALUE, assign
+from .while_loop import LoopBranch, while_loop
 
 
 class ChosenBranch(Protocol):
@@ -69,8 +72,14 @@ class PythonBranch:
 class TracedBranch:
     """An `if` on a condition of the kernel: both branches are traced."""
 
-    def __init__(self, condition: Bool) -> None:
+    def __init__(self, condition: Bool, ends_kernel: bool = False) -> None:
+        """
+        Args:
+            condition: the condition.
+            ends_kernel: whether the kernel ends after it, so that nothing reads what it changes.
+        """
         self._test = condition.value
+        self._ends_kernel = ends_kernel
         self._region: BranchRegion | None = None
         self._other: BranchRegion | None = None
 
@@ -102,8 +111,8 @@ class TracedBranch:
         """Build the `scf.if`; return the result of `values`, those of the two branches."""
         frame, region = author_frame(), self._region
         assert region is not None
-        (self._other or region).leave(frame)
-        branch = Branch(self._test, region)
+        (self._other or region).leave(frame, self._ends_kernel)
+        branch = Branch(self._test, region, self._ends_kernel)
         branch.other = self._other
         return branch.build(frame, values)
 
@@ -124,13 +133,21 @@ class Statements:
 
     @statement
     def truth(self, value: Any) -> Any:
-        """Return whether a number of the kernel is not 0; other values as they are."""
-        return value != 0 if isinstance(value, Index | Scalar) else value
+        """Return the truth value of a value: of the kernel's numbers, whether they are not 0."""
+        if isinstance(value, Traced):
+            return value != 0 if isinstance(value, Index | Scalar) else value
+        return bool(value)
 
-    def branch(self, condition: Any) -> ChosenBranch:
-        """Begin an `if` statement."""
+    def branch(self, condition: Any, ends_function: bool = False) -> ChosenBranch:
+        """Begin an `if` statement.
+
+        Args:
+            condition: its condition.
+            ends_function: whether the function ends after it.
+        """
         if isinstance(condition, Bool):
-            return TracedBranch(condition)
+            is_kernels = author_frame().f_code is current().locations.kernel
+            return TracedBranch(condition, ends_function and is_kernels)
         return PythonBranch(bool(condition))
 
     def begin_then(self, condition: Any) -> bool:
@@ -154,19 +171,14 @@ class Statements:
 
     def begin_and(self, left: Any) -> bool:
         """Begin `left and right`; return whether `right` is evaluated."""
-        if isinstance(left, Bool):
-            return self.begin_then(left)
-        holds = bool(left)
-        self._begun.append((left, None))
-        return holds
+        condition = self.truth(left)
+        traced = TracedBranch(condition) if isinstance(condition, Bool) else None
+        self._begun.append((left, traced))
+        return traced.then() if traced else bool(condition)
 
     def begin_or(self, left: Any) -> bool:
         """Begin `left or right`; return whether `right` is evaluated."""
-        if isinstance(left, Bool):
-            return self.begin_then(left) and self.begin_else()
-        holds = bool(left)
-        self._begun.append((left, None))
-        return not holds
+        return not self.begin_and(left) or (self._begun[-1][1] is not None and self.begin_else())
 
     @statement
     def end_and(self, right: Any) -> Any:
@@ -174,7 +186,9 @@ class Statements:
         left, traced = self._begun.pop()
         if traced is None:
             return right if left else left
-        return traced.end((_condition(right, "and"), False))
+        if isinstance(left, Bool):
+            return traced.end((_condition(right, "and"), False))
+        return traced.end((right, left))
 
     @statement
     def end_or(self, right: Any) -> Any:
@@ -182,7 +196,9 @@ class Statements:
         left, traced = self._begun.pop()
         if traced is None:
             return left if left else right
-        return traced.end((True, _condition(right, "or")))
+        if isinstance(left, Bool):
+            return traced.end((True, _condition(right, "or")))
+        return traced.end((left, right))
 
     @statement
     def goes_on(self, *flags: Any) -> Any:
@@ -196,29 +212,19 @@ class Statements:
         """Return whether a loop has ended while it is traced: Python iterates it, and a flag is set."""
         return not isinstance(iterable, RangeLoop) and any(flag is True for flag in flags)
 
-    @statement
-    def is_while_over(self, *flags: Any) -> bool:
-        """Return whether a `while` loop has ended, as `is_over`.
-
-        Raises:
-            TraceError: if that is known at run time only.
-        """
-        if any(flag is True for flag in flags):
-            return True
-        if any(isinstance(flag, Bool) for flag in flags):
-            raise TraceError(
-                "this while loop ends on a condition that is known at run time only; write for i in "
-                "range(n), whose body may break"
-            )
-        return False
+    def while_loop(self) -> LoopBranch:
+        """Return what iterates in place of a `while` statement."""
+        return while_loop()
 
     def no_value(self) -> Any:
         """Return what stands for the value of a function that has not returned yet."""
         return NO_VALUE
 
+    @statement
     def negate(self, value: Any) -> Any:
         """Return `not value`."""
-        return ~value if isinstance(value, Bool) else not value
+        condition = self.truth(value)
+        return ~condition if isinstance(condition, Bool) else not condition
 
     def callee(self, function: Any) -> Any:
         """Return what is called for a function: the author's are rewritten, too."""
@@ -230,9 +236,7 @@ class Statements:
             return MethodType(self.callee(function.__func__), function.__self__)
         if isinstance(function, partial):
             return partial(self.callee(function.func), *function.args, **function.keywords)
-        if function is builtins.range:
-            return _range
-        return function
+        return _BUILTINS.get(function, function) if isinstance(function, Hashable) else function
 
     def _is_authors(self, function: FunctionType) -> bool:
         """Return whether a function is the author's: of no library, or of the package of the kernel."""
@@ -256,8 +260,31 @@ def _condition(value: Any, operator: str) -> Any:
     raise TraceError(f"a condition {operator} {describe(value)}; expected two conditions")
 
 
+def _extreme(builtin: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `min` or `max`, which also selects one of several values of the kernel."""
+    name = f"{builtin.__name__}imum"
+    is_better = operator.lt if builtin is min else operator.gt
+
+    def better(first: Any, second: Any) -> Any:
+        if is_index(first) and is_index(second):
+            return getattr(maths, name)(first, second)
+        return where(is_better(second, first), second, first)
+
+    def extreme(*values: Any, **others: Any) -> Any:
+        candidates = [*values[0]] if len(values) == 1 else [*values]
+        if others or not any(isinstance(value, Traced) for value in candidates):
+            return builtin(candidates, **others)
+        return reduce(better, candidates)
+
+    return extreme
+
+
 def _range(*bounds: Any) -> Any:
     """Return Python's range, or the loop of the kernel if a bound is a value of the kernel."""
     if any(isinstance(bound, Traced) for bound in bounds):
         return range_(*bounds)
     return range(*bounds)
+
+
+#: What is called for some of Python's functions: they take values of the kernel, too.
+_BUILTINS = {range: _range, min: _extreme(min), max: _extreme(max)}

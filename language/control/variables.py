@@ -13,8 +13,11 @@ from ..trace import KernelScope, current, with_author_position
 from ..values.array import Window
 from ..values.base import Traced, escape_message
 from ..values.boolean import Bool, condition_value
+from ..values.elements import constant
+from ..values.filled import zeros
 from ..values.fragment import Fragment
 from ..values.index import Index, as_index
+from ..values.mapping import ACCUMULATORS
 from ..values.scalar import Scalar
 from .holders import Slot, set_local
 
@@ -78,22 +81,27 @@ def promote(value: Any) -> Any:
 
 
 def number_like(value: Any) -> Any:
-    """Return a number or a condition of the type of a value, or a list of them.
+    """Return a zero of the type of a value, or a list of them.
 
     Raises:
-        TraceError: for a fragment.
+        TraceError: for a fragment that is no accumulator which can be read.
     """
 
     def like(part: Any) -> Any:
-        if not isinstance(part, Index | Scalar | Bool):
-            raise TraceError(
-                f"a function returns {text_of(part)} from a branch, and goes on after it; put what is "
-                "done otherwise into else"
-            )
-        trace, type_ = current(), part.value.type
+        if isinstance(part, Fragment):
+            if part.is_a or part.in_flight or part.shape is None or part.dtype not in ACCUMULATORS:
+                raise TraceError(
+                    f"a function returns {text_of(part)} from a branch, and goes on after it; put what "
+                    "is done otherwise into else"
+                )
+            return zeros(part.shape, part.dtype, part.axis)
         # A constant can be used in the whole kernel.
-        constant = trace.constant(type_, 0.0 if "f" in str(type_) else 0)
-        return part.rewrap(constant, trace.scopes[0])
+        trace = current()
+        if isinstance(part, Bool):
+            return Bool(condition_value(False), trace.scopes[0])
+        if isinstance(part, Scalar):
+            return Scalar(constant(0, part.dtype), trace.scopes[0])
+        return as_index(0)
 
     return unflatten(value, iter([like(promote(part)) for part in flatten(value)]))
 

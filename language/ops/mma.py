@@ -162,7 +162,7 @@ def _operand(a: Any, b: Any) -> Any:
         converted = fragment_of(node, "a")
         if converted is None:
             converted = Fragment(smem.convert(Fragment(node=rounded).value, node.dtype.type))
-            node.computed["a"] = converted
+            current().remember(node.computed, "a", converted)
         return converted.value
     wanted = b.dtype if isinstance(b, Tile) else "f16"
     if fragment.dtype != wanted:

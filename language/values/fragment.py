@@ -155,7 +155,7 @@ def _compute(node: ElementExpr) -> Any:
     if fragment is None:
         fragment = Fragment(build_map(node))
         if isinstance(node, Operation):
-            node.computed["map"] = fragment
+            current().remember(node.computed, "map", fragment)
     return fragment.value
 
 

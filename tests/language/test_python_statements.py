@@ -316,13 +316,6 @@ def returns_two_types(i):
     return 2.5
 
 
-def ends_a_while_loop(i):
-    while True:
-        if i < 3:
-            break
-        i = i + 1
-
-
 @pytest.mark.parametrize(
     "function, message",
     [
@@ -335,11 +328,6 @@ def ends_a_while_loop(i):
             returns_two_types,
             "what the function returns is 2.5 before the branch in line LINE, and changes in it; begin "
             "with a value of the kernel, for example sl.zeros",
-        ),
-        (
-            ends_a_while_loop,
-            "this while loop ends on a condition that is known at run time only; write for i in "
-            "range(n), whose body may break",
         ),
     ],
 )
