@@ -24,7 +24,7 @@ GROUPS = {
         "These are all that [`examples/matmul.mlir`](../examples/matmul.mlir) uses.",
     ),
     "Tiles and fragments": (
-        "view copy load map reduce broadcast convert columns",
+        "view transpose copy load map reduce broadcast convert columns",
         "Tiles in memory that the host has, blocking copies, epilogues, reductions, A in registers.",
     ),
     "Tiles in a host's kernel": (

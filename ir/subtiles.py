@@ -1,12 +1,13 @@
 """The chain of stages and subtiles between an allocation and the tile that an op uses."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..bindings.diagnostics import format_location
 from ..bindings.irtypes import Op, Value
 from ..bindings.mlir import ir
-from ..dialect.ops import AllocationOp, SubviewOp
+from ..dialect.ops import AllocationOp, SubviewOp, TransposeOp
 from ..dialect.types import layout_of
 from ..layout import Multiple, Slice, Term, TileLayout
 from .errors import OpError
@@ -77,6 +78,11 @@ def chain_of(tile: Value, user: Op) -> tuple[AllocationOp, list[SubviewOp]]:
     return op, chain[::-1]
 
 
+def is_transposed(chain: Sequence[SubviewOp]) -> bool:
+    """Return whether rows of the tile at the end of a chain are columns of the allocation's."""
+    return sum(isinstance(op, TransposeOp) for op in chain) % 2 == 1
+
+
 def _origin(owner: Any) -> str:
     """Describe the owner of a tile that is not from an allocation, and what to do instead."""
     is_block = isinstance(owner, ir.Block)
@@ -122,10 +128,11 @@ def _begins(origin: list[IndexSum], layout: TileLayout, op: Op) -> list[IndexSum
     values = iter(op.run_time_starts)
     starts = [next(values) if isinstance(s, Multiple) else s for s in op.starts]
     starts += [0] * (len(origin) - len(starts))
-    return [
+    begins = [
         begin.plus(layout_origin if isinstance(layout_origin, int) else 0).plus(start)
         for begin, layout_origin, start in zip(origin, layout.origins, starts, strict=True)
     ]
+    return begins[::-1] if isinstance(op, TransposeOp) else begins
 
 
 def check_units(subtile: Subtile, op: Op, verb: str, needs: str) -> None:

@@ -12,10 +12,10 @@ from .tile import Slice, TileLayout
 
 @dataclass(frozen=True)
 class PathElement:
-    """A step of a path: a subtile, or a stage, of the subtile before it.
+    """A step of a path: a subtile, or a stage, of the subtile before it, or its transpose.
 
     Attributes:
-        starts: where the subtile begins along each dimension, in elements.
+        starts: where the subtile begins along each dimension, in elements; () for the transpose.
         sizes: its extents; None selects one stage and drops the leading dimension.
 
     Example:
@@ -28,6 +28,22 @@ class PathElement:
     starts: tuple[Start, ...]
     sizes: tuple[int, ...] | None
 
+    def slice_of(self, layout: TileLayout) -> Slice:
+        """Return the slice that the step takes of a tile.
+
+        Raises:
+            LayoutError: if it is not inside the tile.
+        """
+        if not self.starts:
+            return Slice(layout.transposed(), 0)
+        if self.sizes is None:
+            return layout.stage(self.starts[0])
+        return layout.slice(self.starts, self.sizes)
+
+
+#: The step that exchanges rows and columns.
+TRANSPOSE = PathElement((), None)
+
 
 def slice_at(layout: TileLayout, path: Sequence[PathElement]) -> Slice:
     """Return the subtile at the end of a path, as a slice of the tile.
@@ -37,12 +53,7 @@ def slice_at(layout: TileLayout, path: Sequence[PathElement]) -> Slice:
     """
     subtile = Slice(layout, 0)
     for step in path:
-        inner = subtile.layout
-        subtile = subtile.then(
-            inner.stage(step.starts[0])
-            if step.sizes is None
-            else inner.slice(step.starts, step.sizes)
-        )
+        subtile = subtile.then(step.slice_of(subtile.layout))
     return subtile
 
 

@@ -18,10 +18,10 @@ from ..ir.cluster import ctas_along
 from ..ir.errors import OpError
 from ..ir.kernel import function_of, threads_of
 from ..ir.mma_support import check_mma_support
-from ..ir.subtiles import INSTEAD_OF_TILES, chain_of, subtile_from
+from ..ir.subtiles import INSTEAD_OF_TILES, chain_of, is_transposed, subtile_from
 from ..ir.view_memory import Memory, declaration_of, memory_of
 from ..ir.walk import gather
-from ..layout import LayoutError, PathElement, Swizzle, TileLayout, choose
+from ..layout import LayoutError, Swizzle, TileLayout, choose
 from ..layout.arch import Arch
 from ..layout.choice import evaluate
 from ..layout.uses import MemoryUse, Use
@@ -182,11 +182,7 @@ class _Uses:
                 if (use := self._use(op, tile_use.operand_number, path)) is not None:
                     by_requirement[_requirement(use)] = use
             if subtile is not None:
-                starts = subtile.starts
-                sizes = None if len(starts) == 1 else shape_of(subtile.result.type)
-                stack.append(
-                    (iter(list(subtile.result.uses)), (*path, PathElement(starts, sizes)), {})
-                )
+                stack.append((iter(list(subtile.result.uses)), (*path, subtile.path_element), {}))
                 continue
             stack.pop()
             if not stack:
@@ -226,10 +222,15 @@ class _Uses:
 
     def other_end(self, op: Op, tile: Value) -> OtherEnd | None:
         """Return what is known of the tile at the other end of a copy."""
-        allocation, _ = chain_of(tile, op)
+        allocation, chain = chain_of(tile, op)
         if layout_of(allocation.tile.type) is not None:
             return OtherEnd(subtile_from(tile, op).slice.layout)
-        return OtherEnd(None, self._directions(allocation)) if self._deep else None
+        if not self._deep:
+            return None
+        directions = self._directions(allocation)
+        return OtherEnd(
+            None, [1 - dim for dim in directions] if is_transposed(chain) else directions
+        )
 
     def _directions(self, allocation: AllocationOp) -> list[int]:
         """Return the dimensions (0 for rows) along which a tile without a layout can be contiguous.

@@ -48,6 +48,7 @@ from .subtile import SubtileOp, subtile
 from .subview import SubviewOp
 from .tensor_memory import TensorMemoryOp, tensor_memory
 from .tma import TmaLoadOp, TmaStoreOp, tma_load, tma_store
+from .transpose import TransposeOp, transpose
 from .view import ViewOp, view
 from .wait import WaitOp, wait
 from .warp_specialize import (
@@ -107,6 +108,7 @@ __all__ = [
     "TmaStoreOp",
     "TmaWaitOp",
     "ToRegistersOp",
+    "TransposeOp",
     "ViewOp",
     "WaitOp",
     "WarpSpecializeOp",
@@ -148,6 +150,7 @@ __all__ = [
     "tma_store",
     "tma_wait",
     "to_registers",
+    "transpose",
     "view",
     "wait",
     "warp_specialize",

@@ -1,11 +1,11 @@
-"""The base class of `smem.stage` and `smem.subtile`: where they begin, and their type."""
+"""The base class of `smem.stage`, `smem.subtile` and `smem.transpose`: their starts and their type."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from ...bindings.diagnostics import Invalid
 from ...bindings.irtypes import Type, Value
-from ...layout import Multiple, Slice, TileLayout
+from ...layout import Multiple, PathElement, Slice, TileLayout
 from ...layout.modes import Start
 from ..attributes import auto
 from ..op import SmemOp
@@ -42,16 +42,23 @@ class SubviewOp(SmemOp):
         pairs = zip(self.positions, self.starts, strict=True)
         return [position for position, start in pairs if isinstance(start, Multiple)]
 
+    @property
+    def path_element(self) -> PathElement:
+        """The step from the tile to the result.
+
+        Raises:
+            Invalid: if attributes and operands are inconsistent.
+        """
+        starts = self.starts
+        return PathElement(starts, None if len(starts) == 1 else shape_of(self.result.type))
+
     def slice_of(self, source: TileLayout) -> Slice:
         """Return the slice that the op takes of a tile of layout `source`.
 
         Raises:
             LayoutError: if it leaves the tile.
         """
-        starts = self.starts
-        if len(starts) == 1:
-            return source.stage(starts[0])
-        return source.slice(starts, shape_of(self.result.type))
+        return self.path_element.slice_of(source)
 
 
 def check_subtile(op: SubviewOp, source: Type, result: Type, shape: tuple[int, ...]) -> None:
@@ -84,7 +91,7 @@ def _with_weaker_divisors(
 
     Constant folding can reveal more divisors of a start than were known when the type was created.
     """
-    if len(op.starts) == 1:
+    if len(op.starts) < 2:
         return None
     starts = [
         Multiple(origin.of)

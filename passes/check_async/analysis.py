@@ -250,6 +250,8 @@ def _is_interleaved(x: AxisSlice, y: AxisSlice, symbol: Symbol, count: int) -> b
 def _axis_slices(window: Value, values: SymbolicValues) -> list[AxisSlice]:
     """Return the slices of a window of an array; none if they are not known."""
     owner = window.owner
+    if not isinstance(owner, ir.Block) and owner.name == "memref.transpose":
+        owner = owner.operands[0].owner
     if isinstance(owner, ir.Block) or owner.name != "memref.subview":
         return []
     dynamic = ir.ShapedType.get_dynamic_size()

@@ -9,7 +9,7 @@ from ...bindings.irtypes import Op, Value
 from ...dialect.ops import SubviewOp
 from ...dialect.types import shape_of
 from ...ir.subtiles import chain_of
-from ..order.memory import starts_of
+from ..order.memory import extents_of, starts_of
 from .polynomials import Divergence, Polynomial, Symbol, number
 from .values import SymbolicValues
 
@@ -124,10 +124,9 @@ def subtile_of(tile: Value, user: Op, values: SymbolicValues) -> SymbolicSubtile
     """
     allocation, chain = chain_of(tile, user)
     starts = [Polynomial(), Polynomial(), Polynomial()]
-    for subtile in chain:
-        for dim, start in starts_of(subtile, values.polynomial, number):
-            starts[dim] = starts[dim] + start
-    sizes, whole = (1, *shape_of(tile.type)[-2:]), (1, *shape_of(allocation.tile.type))[-3:]
+    for dim, start in starts_of(chain, values.polynomial, number):
+        starts[dim] = starts[dim] + start
+    sizes, whole = (1, *extents_of(tile, chain)), (1, *shape_of(allocation.tile.type))[-3:]
     stages, rows, columns = (
         AxisSlice(*bounds) for bounds in zip(starts, sizes, whole, strict=True)
     )

@@ -339,7 +339,7 @@ def _starts(values: SymbolicValues, subtile: SubviewOp) -> list[Polynomial]:
     """Return where a subtile begins in its tile; for a stage of a pipeline, the pipeline index."""
     if isinstance(subtile, StageOp) and isinstance(subtile.index.owner, _WAITS):
         return [values.polynomial(subtile.index.owner.index)]
-    return [start for _, start in starts_of(subtile, values.polynomial, number)]
+    return [start for _, start in starts_of([subtile], values.polynomial, number)]
 
 
 def _path_remarks(values: SymbolicValues, function: Op, mmas: list[Op]) -> Iterator[tuple[Op, str]]:

@@ -1,6 +1,6 @@
 """The memory of tiles: which allocations may have bytes in common, and which other ops access them."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TypeVar
 
 from ...bindings.diagnostics import Invalid, format_location
@@ -8,9 +8,9 @@ from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
 from ...dialect.divisibility import constant_of
 from ...dialect.memrefs import is_workgroup
-from ...dialect.ops import SubviewOp, ViewOp
+from ...dialect.ops import SubviewOp, TransposeOp, ViewOp
 from ...dialect.types import layout_of, shape_of
-from ...ir.subtiles import chain_of
+from ...ir.subtiles import chain_of, is_transposed
 from ...ir.view_memory import memref_bytes
 from ...ir.walk import walk
 from ...layout import Multiple
@@ -89,10 +89,9 @@ class Allocations:
         if allocation is None:
             return None
         starts: list[Start] = [(0, ()), (0, ()), (0, ())]
-        for subtile in chain:
-            for dim, start in starts_of(subtile, self._start, lambda n: (n, ())):
-                starts[dim] = _sum(starts[dim], start)
-        height, width = shape_of(tile.type)[-2:]
+        for dim, start in starts_of(chain, self._start, lambda n: (n, ())):
+            starts[dim] = _sum(starts[dim], start)
+        height, width = extents_of(tile, chain)
         stage, row, column = starts
         return SymbolicRectangle(allocation, stage, row, column, height, width)
 
@@ -166,22 +165,34 @@ class Allocations:
 
 
 def starts_of(
-    subtile: SubviewOp, at_run_time: Callable[[Value], _Start], static: Callable[[int], _Start]
+    chain: Sequence[SubviewOp],
+    at_run_time: Callable[[Value], _Start],
+    static: Callable[[int], _Start],
 ) -> Iterator[tuple[int, _Start]]:
-    """Yield the dimensions and starts of a subtile.
+    """Yield the dimensions and starts of stages and subtiles.
 
     Args:
-        subtile: the op.
+        chain: the ops from the allocation on.
         at_run_time: converts a start that is a value.
         static: converts a start that is a number.
 
     Returns:
-        Pairs of the dimension (0 for stages, 1 for rows, 2 for columns) and the converted start.
+        Pairs of the dimension of the allocation (0 for stages, 1 for rows, 2 for columns) and the
+        converted start.
     """
-    starts, values = subtile.starts, iter(subtile.run_time_starts)
-    first = 0 if len(starts) == 1 else 1
-    for dim, start in enumerate(starts, first):
-        yield dim, at_run_time(next(values)) if isinstance(start, Multiple) else static(start)
+    row, column = 1, 2
+    for subtile in chain:
+        if isinstance(subtile, TransposeOp):
+            row, column = column, row
+        starts, values = subtile.starts, iter(subtile.run_time_starts)
+        for dim, start in zip((0,) if len(starts) == 1 else (row, column), starts, strict=False):
+            yield dim, at_run_time(next(values)) if isinstance(start, Multiple) else static(start)
+
+
+def extents_of(tile: Value, chain: Sequence[SubviewOp]) -> tuple[int, int]:
+    """Return how many rows and columns of its allocation a tile at the end of a chain has."""
+    rows, columns = shape_of(tile.type)[-2:]
+    return (columns, rows) if is_transposed(chain) else (rows, columns)
 
 
 def _source(memref: Value) -> tuple[Value, int | None]:

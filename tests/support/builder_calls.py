@@ -103,6 +103,7 @@ def calls():
         "subtile": {"tile": tile, "offsets": (step, 8), "sizes": (8, 8), "multiple_of": [8]},
         "tensor_memory": {"columns": 64, "warpgroups": 1, "first": 0, "depth": 4, "pair": True},
         "tma_commit": {},
+        "transpose": {"tile": tile},
         "tma_load": {
             "source": matrix,
             "tile": tile,

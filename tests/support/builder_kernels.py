@@ -7,7 +7,7 @@ WORKGROUP = "#gpu.address_space<workgroup>"
 
 
 def gemm(ops, a, b, d):
-    """D = f(A * B) * B by one warpgroup: stages, subtiles, views, A from a tile and from registers."""
+    """D = f(A * B) * B^T by one warpgroup: stages, subtiles, views, A from a tile and from registers."""
     bf16 = a.type.element_type
     shared = memref.get_global(ir.Type.parse(f"memref<64x64xbf16, {WORKGROUP}>"), "shared")
     a_stages, b_tile = ops.alloc((2, 64, 64), bf16), ops.alloc((64, 64), bf16)
@@ -25,7 +25,7 @@ def gemm(ops, a, b, d):
     doubled = ops.map([first], lambda x: arith.addf(x, x))
     most = ops.broadcast(ops.reduce(doubled, "maximumf", axis=1), 64)
     doubled = ops.map([doubled, most], arith.addf)
-    done = ops.wait(ops.mma(ops.convert(doubled, bf16), b_tile))
+    done = ops.wait(ops.mma(ops.convert(doubled, bf16), ops.transpose(b_tile)))
     view = ops.view(shared, (64, 64), bf16, attributes.swizzle("128B"))
     ops.offset(view, 0, 8, (1, 8))
     vector = ops.to_registers(done)

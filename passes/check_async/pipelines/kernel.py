@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 from ....bindings.irtypes import Block, Op
 from ....dialect.effects import Completion
 from ....dialect.op import effects_of
-from ....dialect.ops import CreatePipelineOp, PartitionOp, ProducerAcquireOp
+from ....dialect.ops import CreatePipelineOp, PartitionOp, ProducerAcquireOp, TransposeOp
 from ....dialect.smem import Smem
 from ....ir.op_address import op_address
 from ....ir.subtiles import chain_of
@@ -174,11 +174,12 @@ class KernelAnalysis:
         partitions: dict[Op, int | None] = {}
         for op in accesses:
             for tile, access in accessed_tiles(op):
-                allocation, partition = chain_of(tile, op)[0], partition_of(op)
+                (allocation, chain), partition = chain_of(tile, op), partition_of(op)
                 if partitions.setdefault(allocation, partition) != partition:
                     self.exchanged.add(allocation)
                 if access.writes and access.completion is Completion.MBARRIER:
-                    self.filling_pipelines[tile.owner] = op.pipeline.owner
+                    if all(isinstance(view, TransposeOp) for view in chain):
+                        self.filling_pipelines[allocation] = op.pipeline.owner
                     self.loaded[allocation] = op
                 elif access.writes and comes_after(op, ProducerAcquireOp):
                     self.exchanged.add(allocation)
