@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,16 @@ def _kept_dimensions(sizes: list[int], result: list[int]) -> list[int]:
         if len(dimensions) < len(result) and size == result[len(dimensions)]:
             dimensions.append(dim)
     return dimensions
+
+
+@computes("memref.transpose")
+def _transpose(op: Op) -> Any:
+    dims = [ir.AffineDimExpr(e).position for e in op.attribute("permutation").value.results]
+    return lambda source: replace(
+        source,
+        sizes=tuple(source.sizes[d] for d in dims),
+        strides=tuple(source.strides[d] for d in dims),
+    )
 
 
 @computes("memref.view")

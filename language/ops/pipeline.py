@@ -129,9 +129,9 @@ def tma_load(
         raise TraceError(
             f"sl.tma_load counts its bytes for a stage; expected that of pipe.producer(k), not {stage!r}"
         )
-    array, starts = _box(window, tile)
+    array, starts, box = _box(window, tile)
     pipe, index = stage.pipeline.value, stage.index.value
-    smem.tma_load(array, tile_value(tile), pipe, index, starts, multicast, cache)
+    smem.tma_load(array, box, pipe, index, starts, multicast, cache)
 
 
 @op_builder
@@ -147,12 +147,13 @@ def tma_store(tile: Tile, window: Window, cache: str | None = None) -> None:
         >>> sl.tma_store(a, D[0:64, 0:64])
         >>> sl.tma_commit()
     """
-    array, starts = _box(window, tile)
-    smem.tma_store(tile_value(tile), array, starts, cache)
+    array, starts, box = _box(window, tile)
+    smem.tma_store(box, array, starts, cache)
 
 
-def _box(window: Any, tile: Any) -> tuple[Any, list[Any]]:
-    """Return the array of a window, and the first element of the window.
+def _box(window: Any, tile: Any) -> tuple[Any, list[Any], Any]:
+    """Return the array of a window, the first element of the window, and the tile in the array's order
+    of dimensions.
 
     Raises:
         TraceError: for something else, or a window of another shape.
@@ -163,4 +164,5 @@ def _box(window: Any, tile: Any) -> tuple[Any, list[Any]]:
         )
     check_shapes(window, tile)
     starts = [start.value if isinstance(start, Index) else start for start in window.starts]
-    return window.array.value, starts
+    value = tile_value(tile)
+    return window.array.value, starts, tile.T.value if window.transposed else value

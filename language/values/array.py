@@ -45,6 +45,7 @@ class Array(Traced):
     __slots__ = ("dtype", "name", "names")
 
     kind = "an array"
+    instead_of_transpose = "take that of a window, such as A[0:64, 0:64].T"
 
     def __init__(self, value: Any, name: str, names: tuple[str | int, ...]) -> None:
         super().__init__(value)
@@ -106,18 +107,37 @@ class Window:
     Attributes:
         array: the array.
         ranges: the range of each dimension of the array.
+        transposed: whether rows and columns are exchanged.
+
+    Example:
+        >>> print(A[0:64, 0:32].T.shape)
+        (32, 64)
     """
 
-    __slots__ = ("array", "ranges")
+    __slots__ = ("array", "ranges", "transposed")
 
-    def __init__(self, array: Array, ranges: list[IndexRange]) -> None:
+    def __init__(self, array: Array, ranges: list[IndexRange], transposed: bool = False) -> None:
         self.array = array
         self.ranges = ranges
+        self.transposed = transposed
+
+    @property
+    @op_builder
+    def T(self) -> Window:  # noqa: N802
+        """The same elements with rows and columns exchanged, as in NumPy.
+
+        Raises:
+            TraceError: if the window is no matrix.
+        """
+        if len(self.shape) != 2:
+            raise TraceError(f"{self.type_text} is transposed; expected one of rows and columns")
+        return Window(self.array, self.ranges, not self.transposed)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents, without dropped dimensions."""
-        return tuple(dim_range.size for dim_range in self.ranges if not dim_range.dropped)
+        sizes = tuple(dim_range.size for dim_range in self.ranges if not dim_range.dropped)
+        return sizes[::-1] if self.transposed else sizes
 
     @property
     def dtype(self) -> DType:
@@ -147,6 +167,7 @@ class Window:
             dim: the dimension of `shape` that counts them.
         """
         kept_dims = [dim for dim, dim_range in enumerate(self.ranges) if not dim_range.dropped]
+        kept_dims = kept_dims[::-1] if self.transposed else kept_dims
         return self._subview({kept_dims[dim]: rows.value})
 
     def _subview(self, dynamic: dict[int, Any]) -> Any:
@@ -158,7 +179,21 @@ class Window:
         sizes = [dynamic.get(dim, dim_range.size) for dim, dim_range in enumerate(self.ranges)]
         subview = memref.subview(source, starts, sizes, [1] * len(sizes), result_type=result)
         current().pure.append(subview.owner)
-        return subview
+        return _transpose(subview) if self.transposed else subview
+
+
+def _transpose(matrix: Any) -> Any:
+    """Return a new memref.transpose of a matrix."""
+    type_ = matrix.type
+    strides, offset = type_.get_strides_and_offset()
+    layout = ir.StridedLayoutAttr.get(offset, strides[::-1])
+    transposed = ir.MemRefType.get(
+        type_.shape[::-1], type_.element_type, layout, type_.memory_space
+    )
+    exchange = ir.AffineMap.get_permutation([1, 0])
+    value = memref.transpose(transposed, matrix, exchange)
+    current().pure.append(value.owner)
+    return value
 
 
 def _subview_type(

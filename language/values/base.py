@@ -22,6 +22,9 @@ class Traced:
     #: The kind of value, for messages.
     kind = "a value"
 
+    #: What to write instead of `.T`, for messages.
+    instead_of_transpose = "tiles and windows have one"
+
     def __init__(self, value: Any, scope: KernelScope | None = None) -> None:
         self._value = value
         self.scope = scope or current().scope
@@ -53,6 +56,17 @@ class Traced:
     def type_text(self) -> str:
         """The type for messages."""
         return self.kind
+
+    @property
+    def T(self) -> Any:  # noqa: N802
+        """The transpose, of tiles.
+
+        Raises:
+            TraceError: for other values.
+        """
+        self.check()
+        text = f"{self.type_text} has no transpose; {self.instead_of_transpose}"
+        raise with_author_position(TraceError(text))
 
     def __bool__(self) -> bool:  # noqa: PLE0304
         self._refuse(

@@ -53,6 +53,7 @@ class Fragment(Operators, Traced):
     __slots__ = ("_node", "axis", "dtype", "in_flight", "is_a", "shape")
 
     kind = "a fragment"
+    instead_of_transpose = "store it to a tile t, and read t.T"
 
     def __init__(
         self, value: Any = None, scope: KernelScope | None = None, node: ElementExpr | None = None

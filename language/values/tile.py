@@ -17,11 +17,16 @@ from .slices import index_ranges
 class Tile(Traced):
     """A tile in shared memory, (rows, columns) or (stages, rows, columns).
 
-    `t[i]` of a tile with stages is a stage; `t[r : r + 64, :]` is a subtile, at any start.
+    `t[i]` of a tile with stages is a stage; `t[r : r + 64, :]` is a subtile, at any start; `t.T` is the
+    transpose.
 
     Attributes:
         shape: (rows, columns) or (stages, rows, columns), in elements.
         dtype: the element type.
+
+    Example:
+        >>> print(a[0:64, 0:32].T.type_text)
+        a tile 32x64 of bf16
     """
 
     __slots__ = ("dtype", "shape")
@@ -37,6 +42,25 @@ class Tile(Traced):
     @property
     def type_text(self) -> str:
         return f"a tile {'x'.join(map(str, self.shape))} of {self.dtype}"
+
+    @property
+    @op_builder
+    def T(self) -> Tile:  # noqa: N802
+        """The same elements with rows and columns exchanged: a view, as in NumPy.
+
+        `sl.mma(q, k.T)` multiplies by the transpose of the tile K, which is loaded and stored once.
+
+        Raises:
+            TraceError: if the tile has stages.
+        """
+        if len(self.shape) == 3:
+            raise TraceError(f"{self.type_text} is transposed; take a stage before: t[i].T")
+        source = self.value.owner
+        if isinstance(source, smem.TransposeOp):
+            return Tile(source.tile, self.scope)
+        value = smem.transpose(self.value)
+        current().pure.append(value.owner)
+        return Tile(value)
 
     @op_builder
     def __getitem__(self, index: Any) -> Tile:

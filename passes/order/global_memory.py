@@ -103,12 +103,11 @@ def _are_same(one: Value, other: Value) -> bool:
     attributes = [
         {x: str(op.attributes[x]) for x in op.attributes} for op in (defining, other_defining)
     ]
-    return (
-        defining.name == other_defining.name
-        and attributes[0] == attributes[1]
-        and list(defining.operands) == list(other_defining.operands)
-        and one.type == other.type
-    )
+    if defining.name != other_defining.name or attributes[0] != attributes[1]:
+        return False
+    if defining.name == "memref.transpose":
+        return _are_same(defining.operands[0], other_defining.operands[0])
+    return list(defining.operands) == list(other_defining.operands) and one.type == other.type
 
 
 def _conflicts(accesses: list[GlobalAccess]) -> Iterator[tuple[GlobalAccess, GlobalAccess]]:
