@@ -78,6 +78,7 @@ def test_no_example_is_forgotten():
     assert examples == {
         "attention.mlir",
         "attention.py",
+        "attention_backward.py",
         "build_matmul.py",
         "gemm.py",
         "hosts",
