@@ -1,5 +1,5 @@
 """Transformations that must not change a kernel's result: printing and parsing, canonicalization, other
-layouts, splitting in halves, another architecture.
+layouts, splitting in halves, another architecture, transposes of transposes.
 
 An input lists the choices that are not the first of theirs.
 """
@@ -16,7 +16,10 @@ from mlir_smem.bindings.diagnostics import Invalid
 from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.codegen import Compiled
 from mlir_smem.dialect import new_context
+from mlir_smem.dialect.ops import SubtileOp, TileMma, subtile, transpose
+from mlir_smem.dialect.types import TileType, shape_of
 from mlir_smem.emulator import EmulationError, Violations
+from mlir_smem.ir.walk import walk
 from mlir_smem.layout import LayoutError, Swizzle
 from mlir_smem.passes import OpError
 from mlir_smem.passes.check_async import CheckAsync
@@ -86,6 +89,34 @@ def _run_upstream(module: ir.Module, names: Sequence[str]) -> ir.Module:
     return module
 
 
+def _transposes(choose: Choose) -> Check:
+    """A subtile is the transpose of a subtile of the transpose."""
+    kernel = kernel_of(choose)
+
+    def check(kernel: KernelCase) -> None:
+        changes = [_transpose_subtiles]  # before the first pass
+        changed = lower_kernel(kernel, lambda module: changes.pop()(module) if changes else module)
+        _compare("transposed", kernel, changed)
+
+    return kernel and partial(check, kernel)
+
+
+def _transpose_subtiles(module: ir.Module) -> ir.Module:
+    """Take each subtile of a transpose, and operands of mma transposed twice."""
+    for op in walk(module, SubtileOp):
+        with ir.InsertionPoint(op), op.location:
+            sizes, multiples = shape_of(op.result.type)[::-1], op.multiple_of[::-1]
+            part = subtile(transpose(op.tile), op.positions[::-1], sizes, multiples or None)
+            op.result.replace_all_uses_with(transpose(part))
+        op.operation.erase()
+    for op in walk(module, TileMma):
+        for position, operand in enumerate(op.operands):
+            if isinstance(operand.type, TileType):
+                with ir.InsertionPoint(op), op.location:
+                    op.operation.operands[position] = transpose(transpose(operand))
+    return module
+
+
 def _other_layouts(choose: Choose) -> Check:
     """The layouts of tiles do not change the result."""
     program = gemm_of(choose)
@@ -143,6 +174,7 @@ _CHANGES = {
     "laid out": _other_layouts,
     "halved": _halves,
     "elsewhere": _other_arch,
+    "transposed": _transposes,
 }
 
 
