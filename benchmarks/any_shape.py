@@ -120,7 +120,7 @@ def compile_all(kind: str, all_shapes: list[Shape]) -> None:
     """Compile the kernels of all shapes into the cache, in parallel."""
     from mlir_smem.kernels.gemm import Problem, ProblemError, choose
     from mlir_smem.kernels.gemm.generator.kernel import text
-    from mlir_smem.kernels.tuning.compiling import compile_to_cache, local_processes
+    from mlir_smem.runtime.tuning.compiling import compile_to_cache, local_processes
 
     element, result = _ELEMENTS[kind]
     majors = {"TN": ("k", "k"), "NN": ("k", "n"), "NT": ("m", "n")}

@@ -94,7 +94,7 @@ def compile_all(
 def compile_kernel(kernel: tuple[Any, Any]) -> str | None:
     """Compile the kernel of a problem and a configuration into the cache."""
     from mlir_smem.kernels.gemm.generator.kernel import text
-    from mlir_smem.kernels.tuning.compiling import compile_to_cache
+    from mlir_smem.runtime.tuning.compiling import compile_to_cache
 
     try:
         return compile_to_cache(text(*kernel))

@@ -18,8 +18,8 @@ from mlir_smem.codegen import Compiled, Report
 from mlir_smem.kernels.gemm.call import tuning_cache
 from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.problem import Problem
-from mlir_smem.kernels.tuning.cache import entry_path
 from mlir_smem.runtime import cache, cached_compile, is_cached
+from mlir_smem.runtime.tuning.cache import entry_path
 
 from .frame import Fuzzer, Wrong, failure_of, main
 

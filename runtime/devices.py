@@ -33,6 +33,25 @@ def architecture(device: int) -> str:
     return f"sm_{major}{minor}a"
 
 
+def gpu_name(device: int | None = None) -> str:
+    """Make a GPU current and return its name, which is part of the key of tuned configurations.
+
+    Args:
+        device: the GPU's number; if None, the current GPU, or the first.
+
+    Raises:
+        LaunchError: if there is no such GPU.
+    """
+    try:
+        gpu = _device(device)
+        gpu.set_current()
+    except LaunchError:
+        raise
+    except Exception as error:
+        raise LaunchError(f"no GPU can be used: {error}") from error
+    return gpu.name
+
+
 @contextmanager
 def preserve_current_device() -> Iterator[None]:
     """Make the current GPU current again, after code that makes another one current.

@@ -12,7 +12,7 @@ from .generator.config import Config, ConfigError, default_config
 from .generator.problem import Problem
 
 if TYPE_CHECKING:
-    from ..tuning.halving import TuningError
+    from ...runtime.tuning.halving import TuningError
     from .call.attention import attention
     from .tuning import tune
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _DEFINED_IN = {
-    "TuningError": ".tuning.halving",
+    "TuningError": "..runtime.tuning.halving",
     "attention": "call.attention",
     "tune": "tuning",
 }

@@ -9,9 +9,9 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from ..tuning.cache import write_entry
-from ..tuning.search import Search
-from ..tuning.timing import Stopwatch
+from ...runtime.tuning.cache import write_entry
+from ...runtime.tuning.timing import Stopwatch
+from ..search import Search
 from .call.checked import AttentionOptions
 from .call.descale import separate_factors
 from .call.launch import PreparedAttention, describe_call, forget_calls
@@ -39,7 +39,7 @@ def tune(
 
     The default always takes part. Another configuration is the result only if it is proven to be faster:
     each round of measurements has its ratio to the default's, and a sign test judges the last 15 (see
-    `kernels/tuning/halving.py`).
+    `runtime/tuning/halving.py`).
 
     The result is kept on disk next to the compiled kernels (`MLIR_SMEM_CACHE`) by the GPU's name, the
     element type, masks and extents: later calls of `attention` use it, and the next call with the same

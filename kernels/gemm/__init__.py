@@ -12,7 +12,7 @@ from .generator.config import Config, ConfigError
 from .generator.problem import Problem, ProblemError
 
 if TYPE_CHECKING:
-    from ..tuning.halving import TuningError
+    from ...runtime.tuning.halving import TuningError
     from .call.matmul import matmul, prepare
     from .tuning.tuner import tune
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _DEFINED_IN = {
-    "TuningError": ".tuning.halving",
+    "TuningError": "..runtime.tuning.halving",
     "matmul": "call.matmul",
     "prepare": "call.matmul",
     "tune": "tuning.tuner",

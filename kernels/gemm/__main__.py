@@ -17,8 +17,8 @@ from tqdm import tqdm
 from ...codegen.targets import TARGETS
 from ...runtime import cache_folder
 from ...runtime.errors import LaunchError
-from ..tuning.compiling import hidden_main_module, local_processes
-from ..tuning.halving import TuningError
+from ...runtime.tuning.compiling import hidden_main_module, local_processes
+from ...runtime.tuning.halving import TuningError
 from .call.tuned_table import TableError, read_table, write_table
 from .tuning.collecting import collect
 from .tuning.shapes import GemmShape, GemmShapeError, parse_shape, read_shapes

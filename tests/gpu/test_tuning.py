@@ -8,15 +8,15 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from mlir_smem.kernels.device import gpu_name
 from mlir_smem.kernels.gemm import Config, Problem, candidates, choose, prepare, tune
 from mlir_smem.kernels.gemm.call.operands import check_operands
 from mlir_smem.kernels.gemm.call.tuning_cache import tuned_config
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.tuning.random_operands import random_operands
-from mlir_smem.kernels.tuning.timing import Stopwatch
 from mlir_smem.runtime import Kernel, cached_compile, device_array, run_on_gpu
 from mlir_smem.runtime.arguments import DTYPES
+from mlir_smem.runtime.devices import gpu_name
+from mlir_smem.runtime.tuning.timing import Stopwatch
 
 M, N, K = 512, 384, 256
 

@@ -58,10 +58,10 @@ def clock(gpu, monkeypatch, compiled_kernels):
     launches._kernel.cache_clear()
     launch.forget_calls()
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(compiled_kernels))
-    monkeypatch.setattr("mlir_smem.kernels.tuning.timing._Clock", Clock)
-    monkeypatch.setattr("mlir_smem.kernels.tuning.timing._WARM_UP", 0)
+    monkeypatch.setattr("mlir_smem.runtime.tuning.timing._Clock", Clock)
+    monkeypatch.setattr("mlir_smem.runtime.tuning.timing._WARM_UP", 0)
     # In this process: others would import what the test has replaced.
-    monkeypatch.setattr("mlir_smem.kernels.tuning.search.is_cached", lambda text: True)
+    monkeypatch.setattr("mlir_smem.kernels.search.is_cached", lambda text: True)
     monkeypatch.setattr(Clock, "gpu", gpu, raising=False)
     monkeypatch.setattr(Clock, "times", {2 * 128: 1.0, 3 * 128: 1.5}, raising=False)
     return compiled_kernels

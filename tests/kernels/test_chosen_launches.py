@@ -10,8 +10,8 @@ from mlir_smem.kernels.gemm import Problem, candidates, choose, matmul
 from mlir_smem.kernels.gemm.call import launches, tuning_cache
 from mlir_smem.kernels.gemm.call.matmul import forget_calls
 from mlir_smem.kernels.gemm.generator.fusion import EpilogueOperand, trace_epilogue
-from mlir_smem.kernels.tuning.halving import SearchResult
 from mlir_smem.runtime.arguments import DTYPES
+from mlir_smem.runtime.tuning.halving import SearchResult
 
 
 @pytest.fixture(autouse=True)

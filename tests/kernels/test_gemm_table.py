@@ -6,7 +6,7 @@ from mlir_smem.kernels.gemm import Config, Problem
 from mlir_smem.kernels.gemm import __main__ as command
 from mlir_smem.kernels.gemm.call.tuned_table import gemm_key, read_table
 from mlir_smem.kernels.gemm.call.tuning_cache import Task, write_tuned
-from mlir_smem.kernels.tuning.halving import SearchResult
+from mlir_smem.runtime.tuning.halving import SearchResult
 
 GPU = "NVIDIA H200"
 

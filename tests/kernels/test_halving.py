@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from mlir_smem.kernels.gemm import Config
-from mlir_smem.kernels.tuning.halving import (
+from mlir_smem.runtime.tuning.halving import (
     FINAL_ROUNDS,
     FINALISTS,
     ROUNDS,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlir_smem.kernels.gemm import Config
-from mlir_smem.kernels.tuning.halving import FINAL_ROUNDS, batches, halving
+from mlir_smem.runtime.tuning.halving import FINAL_ROUNDS, batches, halving
 
 CONFIGS = [Config(stages=stages) for stages in range(2, 18)]
 DEFAULT = CONFIGS[0]

@@ -15,13 +15,13 @@ from mlir_smem.kernels.gemm.call.tuning_cache import Task
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.tuning.tuner import search_of
 from mlir_smem.kernels.gemm.tuning.workers import measure_on_worker
-from mlir_smem.kernels.tuning.compiling import (
+from mlir_smem.runtime import is_cached
+from mlir_smem.runtime.tuning.compiling import (
     compile_to_cache,
     hidden_main_module,
     local_processes,
 )
-from mlir_smem.kernels.tuning.halving import FINAL_ROUNDS
-from mlir_smem.runtime import is_cached
+from mlir_smem.runtime.tuning.halving import FINAL_ROUNDS
 
 #: Kernels that compile fast.
 SMALL = [Config((64, n, 16), 2, consumers=1, store_columns=8) for n in (8, 16, 24)]
@@ -123,7 +123,7 @@ def test_a_failed_compilation_is_dropped_with_its_reason(monkeypatch):
     def fail_once(text_):
         return "CompileError: ptxas has a bad day" if text_ == text(Problem(), SMALL[0]) else None
 
-    monkeypatch.setattr("mlir_smem.kernels.tuning.search.compile_to_cache", fail_once)
+    monkeypatch.setattr("mlir_smem.kernels.search.compile_to_cache", fail_once)
     search = search_of(task(*SMALL), False, None)
     search.compile(AtOnce())
     result = search.fastest(stages)
@@ -139,8 +139,8 @@ def test_errors_are_returned_as_text():
 def test_the_processes_do_not_run_the_script_again(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from mlir_smem.kernels.tuning.compiling import compile_to_cache\n"
-        "from mlir_smem.kernels.tuning.compiling import hidden_main_module, local_processes\n"
+        "from mlir_smem.runtime.tuning.compiling import compile_to_cache\n"
+        "from mlir_smem.runtime.tuning.compiling import hidden_main_module, local_processes\n"
         "print('run')\n"
         "with local_processes() as pool, hidden_main_module():\n"
         "    future = pool.submit(compile_to_cache, 'no module')\n"
@@ -239,7 +239,7 @@ def test_one_kernel_is_waited_for(monkeypatch):
             time.sleep(0.001)
         return None
 
-    monkeypatch.setattr("mlir_smem.kernels.tuning.search.compile_to_cache", compile_)
+    monkeypatch.setattr("mlir_smem.kernels.search.compile_to_cache", compile_)
     with ThreadPoolExecutor(3) as pool:
         search.compile(pool)
     result = search.fastest(stages)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlir_smem.kernels.tuning.halving import is_below_one
+from mlir_smem.runtime.tuning.halving import is_below_one
 
 
 @pytest.mark.parametrize(

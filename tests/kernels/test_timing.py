@@ -5,10 +5,10 @@ import types
 
 import pytest
 
-from mlir_smem.kernels.device import gpu_name
 from mlir_smem.kernels.gemm import Config
-from mlir_smem.kernels.tuning.timing import Stopwatch
 from mlir_smem.runtime import LaunchError
+from mlir_smem.runtime.devices import gpu_name
+from mlir_smem.runtime.tuning.timing import Stopwatch
 
 SLOW, FAST = Config(group=1), Config(group=2)
 
@@ -76,7 +76,7 @@ def driver(monkeypatch):
     bindings = types.SimpleNamespace(driver=driver)
     monkeypatch.setitem(sys.modules, "cuda", types.SimpleNamespace(bindings=bindings))
     monkeypatch.setitem(sys.modules, "cuda.bindings", bindings)
-    monkeypatch.setattr("mlir_smem.kernels.tuning.timing._WARM_UP", 0.001)
+    monkeypatch.setattr("mlir_smem.runtime.tuning.timing._WARM_UP", 0.001)
     return driver
 
 
@@ -99,7 +99,7 @@ def test_a_batch_takes_ten_milliseconds(driver, stopwatch):
 
 def test_the_chip_is_warm_before_anything_is_measured(driver, stopwatch, monkeypatch):
     now = iter(range(100))
-    monkeypatch.setattr("mlir_smem.kernels.tuning.timing._WARM_UP", 20)
+    monkeypatch.setattr("mlir_smem.runtime.tuning.timing._WARM_UP", 20)
     monkeypatch.setattr("time.perf_counter", lambda: float(next(now)))
     list(stopwatch([SLOW]))
     first = len(driver.launches)

@@ -16,7 +16,7 @@ from mlir_smem.kernels.gemm.call.tuned_table import (
     write_table,
 )
 from mlir_smem.kernels.gemm.call.tuning_cache import Task, tuned_config, write_tuned
-from mlir_smem.kernels.tuning.halving import SearchResult
+from mlir_smem.runtime.tuning.halving import SearchResult
 
 GPU = "NVIDIA H200"
 GEMM = Problem(), 512, 256, 128

@@ -67,10 +67,10 @@ def gpu(monkeypatch, tmp_path):
     monkeypatch.setattr(tuner, "choose", lambda *gemm, batch: Config())
     monkeypatch.setattr(tuner, "prepare", prepare)
     monkeypatch.setattr(tuner, "gpu_name", gpu_name)
-    monkeypatch.setattr("mlir_smem.kernels.tuning.timing._Clock", Clock)
-    monkeypatch.setattr("mlir_smem.kernels.tuning.timing._WARM_UP", 0)
-    monkeypatch.setattr("mlir_smem.kernels.tuning.search.compile_to_cache", str)
-    monkeypatch.setattr("mlir_smem.kernels.tuning.search.is_cached", lambda text: True)
+    monkeypatch.setattr("mlir_smem.runtime.tuning.timing._Clock", Clock)
+    monkeypatch.setattr("mlir_smem.runtime.tuning.timing._WARM_UP", 0)
+    monkeypatch.setattr("mlir_smem.kernels.search.compile_to_cache", str)
+    monkeypatch.setattr("mlir_smem.kernels.search.is_cached", lambda text: True)
     monkeypatch.setattr(Clock, "open", 0)
     return seen
 
@@ -163,9 +163,9 @@ def test_nothing_can_be_launched(gpu):
 
 
 def test_the_executor_compiles(gpu, monkeypatch):
-    monkeypatch.setattr("mlir_smem.kernels.tuning.search.is_cached", lambda text: False)
+    monkeypatch.setattr("mlir_smem.kernels.search.is_cached", lambda text: False)
     texts = []
-    monkeypatch.setattr("mlir_smem.kernels.tuning.search.compile_to_cache", texts.append)
+    monkeypatch.setattr("mlir_smem.kernels.search.compile_to_cache", texts.append)
     with ThreadPoolExecutor(2) as pool:
         tune("a", "b", "out", configs=CONFIGS, executor=pool, progress=False)
     assert len(set(texts)) == len(texts) == len(CONFIGS)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from ....layout.elements import UNIT_BYTES
 from ....runtime import Matrix, device_array
 from ....runtime.arguments import DTYPES
+from ....runtime.devices import gpu_name
 from ....runtime.plans import BoundedCache
 from ....runtime.prepared import LEGACY_STREAM, stream_handle
 from ....runtime.readers import reader
 from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_for
-from ...device import gpu_name
 from ...errors import ProblemError
 from ...libraries import maker
 from .checked import AttentionOptions, CheckedCall, check_call, check_result

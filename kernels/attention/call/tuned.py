@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...tuning.cache import is_used, read_config
+from ....runtime.tuning.cache import is_used, read_config
 from ..generator.config import Config, default_config
 from ..generator.problem import Problem
 from .operands import AttentionExtents

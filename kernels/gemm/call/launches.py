@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from ....runtime import DeviceArray, Kernel, Matrix, Prepared, cached_compile
+from ....runtime.devices import gpu_name
 from ....runtime.scratch import DeviceMemory, Scratch
-from ...device import gpu_name
 from ..generator.candidates import choose
 from ..generator.config import Config
 from ..generator.kernel import text

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ...tuning.cache import config_of, fitting
+from ....runtime.tuning.cache import config_of, fitting
 from ..generator.config import Config
 from ..generator.problem import Problem
 

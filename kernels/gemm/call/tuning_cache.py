@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...tuning.cache import is_used, read_config, write_entry
-from ...tuning.halving import SearchResult
+from ....runtime.tuning.cache import is_used, read_config, write_entry
+from ....runtime.tuning.halving import SearchResult
 from ..generator.config import Config
 from ..generator.problem import Problem
 from .tuned_table import MEANING, packaged_config

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ...tuning.cache import SUFFIX
+from ....runtime.tuning.cache import SUFFIX
 from ..call.tuned_table import MEANING, Table, as_config, gemm_key
 from ..generator.problem import Problem
 

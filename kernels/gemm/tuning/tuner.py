@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ....runtime import Prepared
-from ...device import gpu_name
-from ...tuning.halving import SearchResult
-from ...tuning.search import Search
-from ...tuning.timing import Stopwatch
+from ....runtime.devices import gpu_name
+from ....runtime.tuning.halving import SearchResult
+from ....runtime.tuning.timing import Stopwatch
+from ...search import Search
 from ..call.matmul import describe_operands, forget_calls, prepare
 from ..call.tuning_cache import Task, read_tuned, write_tuned
 from ..generator.candidates import candidates, choose

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ....runtime import is_cached
-from ...tuning.compiling import compile_to_cache
+from ....runtime.tuning.compiling import compile_to_cache
 from ..generator.candidates import candidates, choose
 from ..generator.config import Config
 from ..generator.kernel import text

@@ -7,9 +7,9 @@ from concurrent.futures import Executor
 from functools import lru_cache
 from itertools import count
 
-from ...device import gpu_name
-from ...tuning.compiling import LOCK
-from ...tuning.timing import Stopwatch
+from ....runtime.devices import gpu_name
+from ....runtime.tuning.compiling import LOCK
+from ....runtime.tuning.timing import Stopwatch
 from ..call.matmul import prepare
 from ..generator.config import Config
 from ..generator.problem import Problem

@@ -10,10 +10,10 @@ from typing import Any, Generic
 
 from tqdm import tqdm
 
-from ...runtime import cache_folder, is_cached
-from ..errors import ConfigError
-from .compiling import compile_to_cache, hidden_main_module, local_processes
-from .halving import C, Measure, SearchResult, batches, halving
+from ..runtime import cache_folder, is_cached
+from ..runtime.tuning.compiling import compile_to_cache, hidden_main_module, local_processes
+from ..runtime.tuning.halving import C, Measure, SearchResult, batches, halving
+from .errors import ConfigError
 
 #: The reason to drop a configuration that was not compiled within the budget.
 _LATE = "it was not compiled within the budget"

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...runtime import cache_folder, read_cached, write_cached
+from ..cache import cache_folder, read_cached, write_cached
 from .halving import SearchResult
 
 #: What the name of a result's file ends with.

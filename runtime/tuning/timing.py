@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, Protocol
 
-from ...runtime import LaunchError
+from ..errors import LaunchError
 from .halving import C
 
 #: Seconds of a batch, and seconds for which the first configuration runs before any measurement, until

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from threading import Lock
 from types import ModuleType
 
-from ...runtime import cached_compile
+from ..cache import cached_compile
 
 #: The maximal number of processes that compile at the same time.
 _MAX_PROCESSES = 8
