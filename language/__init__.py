@@ -87,6 +87,7 @@ from .ops.memory import (
 )
 from .ops.mma import from_registers, mma, mma_scaled, mma_sp, to_registers, wait
 from .ops.pipeline import Pipeline, Stage, pipeline, tma_load, tma_store
+from .ops.printing import print_ as print
 from .ops.semaphore import semaphore_arrive
 from .ops.warp_uniform import make_warp_uniform
 from .values.array import Array, Window
@@ -183,6 +184,7 @@ __all__ = [
     "partition",
     "pipeline",
     "pow",
+    "print",
     "range",
     "reduce",
     "rsqrt",
@@ -211,7 +213,11 @@ __all__ = [
 ]
 
 #: The file that defines each name that is imported at its first use.
-_DEFINED_IN = {"CallError": "call.errors", "Kernel": "decorator", "kernel": "decorator"}
+_DEFINED_IN = {
+    "CallError": "call.errors",
+    "Kernel": "decorator",
+    "kernel": "decorator",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from .dtypes import DType
 from .dtypes import index as index_type
 from .errors import TraceError
 from .locations import Locations
+from .ops.printing import finish_prints
 from .rewriting import rewrite
 from .signature import Parameter
 from .trace import KernelTrace, tracing
@@ -106,6 +107,8 @@ def enter_kernel(
             trace.close()
         gpu.ReturnOp([])
         trace.erase_unused()
+        if trace.prints:
+            finish_prints(function)
     _set_attributes(function, trace, options)
 
 

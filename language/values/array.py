@@ -154,6 +154,9 @@ class Window:
         """The type for messages."""
         return f"a window {'x'.join(map(str, self.shape))} of {self.array.type_text}"
 
+    def __repr__(self) -> str:
+        return f"<{self.type_text}>"
+
     @property
     def value(self) -> Any:
         """The MLIR value: a new memref.subview."""

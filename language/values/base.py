@@ -68,6 +68,9 @@ class Traced:
         text = f"{self.type_text} has no transpose; {self.instead_of_transpose}"
         raise with_author_position(TraceError(text))
 
+    def __repr__(self) -> str:
+        return f"<{self.type_text}>"
+
     def __bool__(self) -> bool:  # noqa: PLE0304
         self._refuse(
             "a Python truth value", "with sl.when(condition): or sl.where, and & | ~ to combine"

@@ -240,7 +240,7 @@ def _convert(fragment: Fragment, dtype: DType) -> Fragment:
 
 def _common(name: str, operands: tuple[Any, ...]) -> DType:
     """Return the element type of an operation's operands; Python numbers take that of the others."""
-    types = [_type_of(operand) for operand in operands if isinstance(operand, Traced)]
+    types = [type_of(operand) for operand in operands if isinstance(operand, Traced)]
     if not types:
         raise TraceError(f"{name} has no fragment among its operands")
     for dtype in types[1:]:
@@ -252,7 +252,12 @@ def _common(name: str, operands: tuple[Any, ...]) -> DType:
     return types[0]
 
 
-def _type_of(operand: Traced) -> DType:
+def type_of(operand: Traced) -> DType:
+    """Return the element type of an operand.
+
+    Raises:
+        TraceError: for a tile or an array.
+    """
     operand.check()
     if isinstance(operand, Fragment | Scalar):
         return operand.dtype
@@ -275,7 +280,7 @@ def as_node(operand: Any, dtype: DType) -> ElementExpr:
             raise TraceError(f"{operand.type_text} has no arithmetic; expected an accumulator")
         return node
     if isinstance(operand, Traced):
-        if _type_of(operand) != dtype:
+        if type_of(operand) != dtype:
             raise TraceError(f"{operand.type_text} is used as {dtype}")
         return Uniform(dtype, None, None, operand)
     if not isinstance(operand, int | float):
