@@ -1,6 +1,6 @@
 """From a module with `smem` ops to a cubin, in stages whose code is kept."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +35,7 @@ STAGES = ("nvvm", "llvm", "ptx", "cubin")
 DEBUG_INFO = ("none", "lines")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Compiled:
     """A compiled module; stages after the last one requested are None.
 
@@ -62,8 +62,15 @@ class Compiled:
     llvm: str | None = None
     ptx: str | None = None
     cubin: bytes | None = None
-    report: Report | None = field(default=None)
-    bytecode: bytes | None = field(default=None, repr=False)
+    report: Report | None = None
+    bytecode: bytes | None = None
+
+    def __repr__(self) -> str:
+        """Return the kernels, the stages and the report; not the code, which has thousands of lines."""
+        names = ", ".join(kernel["entry"] for kernel in self.manifest["kernels"])
+        stages = ", ".join(stage for stage in STAGES if getattr(self, stage) is not None)
+        report = f"; {self.report}" if self.report else ""
+        return f"<{names} for {self.manifest['arch']}: {stages}{report}>"
 
     @cached_property
     def located(self) -> str | None:

@@ -110,6 +110,9 @@ class Executable:
         # Its argument is an array of addresses: of each argument, and of the returned number.
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._engine.address)
 
+    def __repr__(self) -> str:
+        return f"<{self.entry}, which launches {', '.join(self.kernels) or 'no kernel'}>"
+
     def __call__(self, *arguments: Any) -> Any:
         """Run the program; on a GPU, its kernels are enqueued on the arrays' current stream.
 

@@ -39,6 +39,9 @@ class TorchExecutable:
         self._exported = program
         self._pytree = importlib.import_module("torch.utils._pytree")
 
+    def __repr__(self) -> str:
+        return f"<a module of PyTorch: {self.executable!r}>"
+
     def __call__(self, *inputs: Any) -> Any:
         """Run the module.
 

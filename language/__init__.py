@@ -102,6 +102,7 @@ from .values.tile import Tile
 if TYPE_CHECKING:
     from .call.errors import CallError
     from .decorator import Kernel, kernel
+    from .performance import PerformanceWarning
 
 __all__ = [
     "Array",
@@ -111,6 +112,7 @@ __all__ = [
     "Fragment",
     "Index",
     "Kernel",
+    "PerformanceWarning",
     "Pipeline",
     "Position",
     "Remark",
@@ -217,6 +219,7 @@ _DEFINED_IN = {
     "CallError": "call.errors",
     "Kernel": "decorator",
     "kernel": "decorator",
+    "PerformanceWarning": "performance",
 }
 
 

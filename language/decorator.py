@@ -15,6 +15,7 @@ from .build import KernelOptions
 from .call.on_arrays import CallableOnArrays
 from .diagnosis import Remarks, remarks, run_located
 from .errors import TraceError
+from .performance import warn_of_code
 from .traced_function import TracedFunction
 
 #: How waits, fences and barriers get into a kernel: `smem-insert-sync` inserts them, or its author does.
@@ -66,9 +67,11 @@ class Kernel(TracedFunction, CallableOnArrays):
         with new_context():
             module = self.trace(*arguments, **kernel_constants)
             options = {**self.lowering, **options_of_call}
-            return run_located(
+            compiled = run_located(
                 lambda: compile_in_place(module, arch, emit, debug_info=debug_info, **options)
             )
+        warn_of_code(self.function, compiled.report)
+        return compiled
 
     def ptx(self, *arguments: Any, **options: Any) -> str:
         """Return the PTX; arguments as for `compile`.
@@ -97,6 +100,7 @@ class Kernel(TracedFunction, CallableOnArrays):
             module = self.trace(*arguments, **kernel_constants)
             options = {**self.lowering, **options}
             compiled = run_located(lambda: cached_compile(module, arch, **options))
+        warn_of_code(self.function, compiled.report)
         assert compiled.cubin is not None
         return compiled.cubin
 

@@ -39,6 +39,12 @@ class Parameter:
     strides: tuple[int | None, ...] | None = None
     dtype: DType | None = None
 
+    def __str__(self) -> str:
+        text = f"({', '.join(map(str, self.shape))})"
+        if self.strides is not None:
+            text += f":({', '.join('?' if n is None else str(n) for n in self.strides)})"
+        return text + (f":{self.dtype}" if self.dtype else "")
+
     @property
     def is_scalar(self) -> bool:
         """Whether it is a number."""

@@ -44,6 +44,15 @@ class TracedFunction:
         self.options = options
         self.parameters, self.constants = _parameters(function, signature)
 
+    def __repr__(self) -> str:
+        constants = [
+            name if value is inspect.Parameter.empty else f"{name}={value!r}"
+            for name, value in self.constants.items()
+        ]
+        parameters = [f"{name} {parameter}" for name, parameter in self.parameters.items()]
+        keywords = ["*", *constants] if constants else []
+        return f"<kernel {self.__name__}: {', '.join([*parameters, *keywords])}>"
+
     def dtypes(self, *arguments: Any) -> dict[str, DType]:
         """Return the element type of each parameter for arguments of a call.
 

@@ -89,6 +89,9 @@ class Kernel:
         self._is_array = [a["kind"] == "memref" for a in self.manifest["arguments"]]
         self._plans: BoundedCache[LaunchPlan] = BoundedCache()
 
+    def __repr__(self) -> str:
+        return f"<kernel {self.manifest['entry']} on GPU {self.device.device_id}>"
+
     def _allow(self, attribute: str, value: int, grant: str) -> None:
         """Set an attribute of the kernel, without which the driver refuses its launch.
 
@@ -292,6 +295,9 @@ class Buffer:
         strides = tuple(s // array.itemsize for s in self._host.strides)
         self.matrix = Matrix(pointer, array.shape, strides, array.itemsize)
         self.shape, self.dtype = array.shape, array.dtype
+
+    def __repr__(self) -> str:
+        return f"<a copy of {self.dtype}[{', '.join(map(str, self.shape))}] on a GPU>"
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

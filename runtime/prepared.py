@@ -63,6 +63,9 @@ class Starter:
         self._current_context, self._launch = driver.cuCtxGetCurrent, driver.cuLaunchKernelEx
         self._configs: dict[int, Any] = {}
 
+    def __str__(self) -> str:
+        return f"{self._kernel.entry} with the grid {self._extents.grid}"
+
     def make_current(self) -> AbstractContextManager[None]:
         """Make the kernel's GPU current, in a thread where another one or none may be."""
         return make_current(self._kernel.context)
@@ -121,6 +124,10 @@ class Prepared:
     ) -> None:
         self._frame, self._arrays, self._current = frame, tuple(arrays), current
         self._start, self._address = starter.start, frame.address
+        self._starter = starter
+
+    def __repr__(self) -> str:
+        return f"<prepared launch of {self._starter}>"
 
     def launch(self, stream: Any = None) -> None:
         """Start the kernel; it runs after the earlier work of its stream.

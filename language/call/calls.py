@@ -26,7 +26,7 @@ from ..reads import Reads
 from ..signature import Parameter
 from ..trace import with_author_position
 from ..values.base import Traced
-from .errors import call_error, describe_argument, signature_text
+from .errors import call_error, describe_argument
 from .specialisation import Specialisation
 
 K = TypeVar("K")
@@ -100,6 +100,11 @@ class KernelCalls:
         self._traced: dict[Hashable, tuple[Reads, Specialisation]] = {}
         self._by_text: dict[Hashable, Specialisation] = {}
         self._lock = threading.RLock()
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self._kernel.__name__
 
     def launch(
         self, arguments: Sequence[Any], constants: Mapping[str, Any], grid: Grid, stream: Any
@@ -236,7 +241,7 @@ class KernelCalls:
         self._by_text = _make_room(self._by_text, _TRACED)
         self._traced = _make_room(self._traced, _TRACED)
         specialisation = self._by_text.setdefault(
-            text, Specialisation(module, self._kernel.lowering)
+            text, Specialisation(module, self._kernel.lowering, self._kernel.function)
         )
         self._traced[key] = reads, specialisation
         return reads, specialisation
@@ -270,8 +275,7 @@ class KernelCalls:
                 raise LaunchError(f"{name} is {describe_argument(argument)}; expected a number")
             if not parameter.is_scalar and not hasattr(argument, "shape"):
                 raise LaunchError(
-                    f"{name} is {describe_argument(argument)}; expected an array of "
-                    f"{signature_text(parameter)}"
+                    f"{name} is {describe_argument(argument)}; expected an array of {parameter}"
                 )
             if len(shape) != len(parameter.shape):
                 raise LaunchError(
@@ -279,7 +283,7 @@ class KernelCalls:
                 )
             pairs = zip(parameter.shape, shape, strict=True)
             if any(isinstance(extent, int) and extent != actual for extent, actual in pairs):
-                raise LaunchError(f"{name} is {list(shape)}; expected {signature_text(parameter)}")
+                raise LaunchError(f"{name} is {list(shape)}; expected {parameter}")
 
     def _check_launch(
         self, manifest: Mapping[str, Any], arguments: Sequence[Any], grid: Grid

@@ -45,7 +45,7 @@ def call_error(
         f"{name} {describe_argument(argument)}"
         for name, argument in zip(names, arguments, strict=False)
     )
-    takes = ", ".join(f"{name} {signature_text(parameter)}" for name, parameter in parameters)
+    takes = ", ".join(f"{name} {parameter}" for name, parameter in parameters)
     return CallError(
         f"{message}\n  {name} takes {takes or 'no arguments'}; given: {passed or 'none'}"
     )
@@ -66,12 +66,3 @@ def describe_argument(argument: Any) -> str:
 
 def _comma_separated(shape: Sequence[Any]) -> str:
     return ", ".join(map(str, shape))
-
-
-def signature_text(parameter: Parameter) -> str:
-    """Return a parameter in the notation of signatures, for example "(M, N):(?, 1):bf16"."""
-    text = f"({_comma_separated(parameter.shape)})"
-    if parameter.strides is not None:
-        strides = ["?" if stride is None else stride for stride in parameter.strides]
-        text += f":({_comma_separated(strides)})"
-    return text + (f":{parameter.dtype}" if parameter.dtype else "")

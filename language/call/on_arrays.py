@@ -105,6 +105,9 @@ class KernelWithGrid:
     def __init__(self, calls: KernelCalls, grid: tuple[int, ...]) -> None:
         self._calls, self._grid = calls, grid
 
+    def __repr__(self) -> str:
+        return f"<{self._calls.name} with the grid {self._grid}>"
+
     def __call__(
         self,
         *arguments: Any,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...codegen import Compiled, compile
 from ...runtime import Kernel, cached_compile
 from ...runtime.devices import architecture, preserve_current_device
 from ..diagnosis import run_located
+from ..performance import warn_of_code
 
 
 class Specialisation:
@@ -17,9 +18,13 @@ class Specialisation:
     Args:
         module: the traced kernel, an `ir.Module`.
         lowering: options of `compile`.
+        function: the kernel's Python function.
     """
 
-    def __init__(self, module: Any, lowering: Mapping[str, Any]) -> None:
+    def __init__(
+        self, module: Any, lowering: Mapping[str, Any], function: Callable[..., Any]
+    ) -> None:
+        self._function = function
         self._module = module
         self._lowering = lowering
         self._kernels: dict[int, Kernel] = {}
@@ -35,6 +40,7 @@ class Specialisation:
         if kernel is None:
             arch = architecture(device)
             compiled = run_located(lambda: cached_compile(self._module, arch, **self._lowering))
+            warn_of_code(self._function, compiled.report)
             with preserve_current_device():
                 kernel = self._kernels[device] = Kernel(compiled, device=device)
         return kernel

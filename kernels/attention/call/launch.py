@@ -176,6 +176,9 @@ class PreparedAttention:
         self._references = arrays, new_arrays
         self._start, self._addresses = call.launch.start, (addresses[:3], addresses[3:], results)
 
+    def __repr__(self) -> str:
+        return f"<prepared attention of q {list(self._references[0].q.shape)}>"
+
     def launch(self, stream: Any = None) -> None:
         """Start the kernels, on a stream as for `Prepared.launch`."""
         self._start(*self._addresses, stream_handle(stream))
