@@ -100,14 +100,18 @@ from .values.slices import ds
 from .values.tile import Tile
 
 if TYPE_CHECKING:
+    from ..runtime.tuning.halving import TuningError
+    from .autotuning import Autotuned, Config, autotune
     from .call.errors import CallError
     from .decorator import Kernel, kernel
     from .performance import PerformanceWarning
 
 __all__ = [
     "Array",
+    "Autotuned",
     "Bool",
     "CallError",
+    "Config",
     "DType",
     "Fragment",
     "Index",
@@ -121,10 +125,12 @@ __all__ = [
     "Stage",
     "Tile",
     "TraceError",
+    "TuningError",
     "Window",
     "abs",
     "alloc",
     "assume",
+    "autotune",
     "b1",
     "barrier",
     "bf16",
@@ -216,6 +222,10 @@ __all__ = [
 
 #: The file that defines each name that is imported at its first use.
 _DEFINED_IN = {
+    "Autotuned": "autotuning",
+    "Config": "autotuning",
+    "TuningError": ".runtime.tuning.halving",
+    "autotune": "autotuning",
     "CallError": "call.errors",
     "Kernel": "decorator",
     "kernel": "decorator",

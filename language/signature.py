@@ -1,8 +1,20 @@
 """The signature of a kernel: the extents, strides and element types of its array parameters.
 
-A signature is written like those of NumPy's generalised ufuncs, "(M,K), (K,N), (M,N)": equal names are
-equal extents, a number is a fixed extent, "()" is a scalar. A suffix ":(?,1)" gives strides, as CuTe
-writes shape:stride; a suffix ":bf16" fixes the element type.
+It is a text with a part for each parameter, in parentheses, as in NumPy's generalised ufuncs:
+`"(M,K), (K,N):(1,?):e4m3, ()"`. A part is `(extents):(strides):type`, as CuTe writes shape:stride;
+strides and type may be missing.
+
+| part | the argument of a call |
+|---|---|
+| `(M,K)` | a contiguous array of two dimensions. Equal names are equal extents, in all parts |
+| `(M,64)` | the last extent is 64 |
+| `(M,)`, `(M)` | an array of one dimension |
+| `()` | a number |
+| `(M,K):bf16` | elements of bf16, a type of the list at the end; without, the call says it |
+| `(M,K):(?,1)` | strides in elements, `?` is any: contiguous rows, such as `x[:, 0:64]` |
+| `(K,N):(1,?)` | contiguous columns ("column-major"), such as `w.T` |
+| `(K,N):(1,?):e4m3` | both: strides, then the type |
+| `(G,M,K):(?,?,1)` | three dimensions; matrices and rows at any distance |
 """
 
 from __future__ import annotations

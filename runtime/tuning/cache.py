@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +19,7 @@ SUFFIX = ".tuned.json"
 #: Stands for any configurations that a caller may have given.
 _ANY = object()
 
-#: A configuration, a dataclass.
+#: A configuration; a dataclass, where it is read as such.
 D = TypeVar("D", bound=Any)
 
 
@@ -39,7 +39,7 @@ def read_config(
         problem: the problem.
         caller_configs: as for `write_entry`, if it must be the same.
     """
-    entry = _entry(key)
+    entry = read_entry(key)
     if entry is None or (caller_configs is not _ANY and entry.get("given") != caller_configs):
         return None
     return fitting(entry["config"], default, problem)
@@ -55,7 +55,7 @@ def fitting(data: Any, default: D, problem: object) -> D | None:
     return config
 
 
-def _entry(key: Mapping[str, Any]) -> dict[str, Any] | None:
+def read_entry(key: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return what was written by a key, if it has a configuration; None if the file is not valid."""
     path = entry_path(key)
     try:
@@ -67,13 +67,19 @@ def _entry(key: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def write_entry(key: Mapping[str, Any], caller_configs: object, result: SearchResult[D]) -> None:
+def write_entry(
+    key: Mapping[str, Any],
+    caller_configs: object,
+    result: SearchResult[D],
+    to_data: Callable[[D], Any] = asdict,
+) -> None:
     """Write a result; warn if it cannot be written.
 
     Args:
         key: the input of the search, as JSON data.
         caller_configs: the configurations of the caller, as JSON data; None for the candidates.
         result: the result.
+        to_data: returns a configuration as JSON data.
     """
     path = entry_path(key)
     if path is None:
@@ -81,9 +87,9 @@ def write_entry(key: Mapping[str, Any], caller_configs: object, result: SearchRe
     entry = {
         "task": key,
         "given": caller_configs,
-        "config": asdict(result.config),
-        "seconds": [[asdict(config), time] for config, time in result.seconds.items()],
-        "dropped": [[asdict(config), reason] for config, reason in result.dropped.items()],
+        "config": to_data(result.config),
+        "seconds": [[to_data(config), time] for config, time in result.seconds.items()],
+        "dropped": [[to_data(config), reason] for config, reason in result.dropped.items()],
     }
     write_cached(path, json.dumps(entry, indent=1).encode(), "the configuration that was found")
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
 from types import ModuleType
+from typing import Any
 
 from ..cache import cached_compile
 
@@ -20,11 +21,14 @@ _MAX_PROCESSES = 8
 LOCK = Lock()
 
 
-def compile_to_cache(text: str, arch: str = "sm_90a") -> str | None:
-    """Compile a kernel into the cache; return an error message, or None."""
+def compile_to_cache(
+    text: str, arch: str = "sm_90a", options: Mapping[str, Any] | None = None
+) -> str | None:
+    """Compile a kernel into the cache, with options of `smem-to-nvvm`; return an error message, or
+    None."""
     try:
         with LOCK:
-            cached_compile(text, arch)
+            cached_compile(text, arch, **(options or {}))
     except Exception as error:  # not every exception can be pickled
         return f"{type(error).__name__}: {error}"
     return None

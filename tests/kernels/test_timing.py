@@ -76,6 +76,7 @@ def driver(monkeypatch):
     bindings = types.SimpleNamespace(driver=driver)
     monkeypatch.setitem(sys.modules, "cuda", types.SimpleNamespace(bindings=bindings))
     monkeypatch.setitem(sys.modules, "cuda.bindings", bindings)
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", driver)
     monkeypatch.setattr("mlir_smem.runtime.tuning.timing._WARM_UP", 0.001)
     return driver
 

@@ -1,0 +1,356 @@
+"""`@sl.autotune`: a kernel whose calls use the fastest of several configurations, by measurement."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from hashlib import sha256
+from itertools import repeat
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..codegen import toolchain
+from ..codegen.errors import CompileError
+from ..runtime import LaunchError, Prepared, cache_folder, device_array, is_cached
+from ..runtime.devices import architecture, current_device, gpu_name, preserve_current_device
+from ..runtime.tuning.cache import is_used, read_entry, write_entry
+from ..runtime.tuning.compiling import (
+    LOCK,
+    compile_to_cache,
+    hidden_main_module,
+    local_processes,
+)
+from ..runtime.tuning.copies import DeviceCopy
+from ..runtime.tuning.halving import SearchResult, TuningError, halving
+from ..runtime.tuning.timing import Launchable, Stopwatch
+from .call.on_arrays import KernelWithGrid
+from .decorator import Kernel
+from .errors import TraceError
+from .freeze import freeze
+from .performance import PerformanceWarning
+
+#: Errors by which a configuration does not fit, before anything is written.
+_REFUSALS = (TraceError, CompileError, LaunchError)
+
+
+class Config(dict[str, Any]):
+    """A configuration of a kernel: values of its keyword-only parameters.
+
+    Example:
+        >>> sl.Config(rows=128)
+        Config(rows=128)
+    """
+
+    def __init__(self, **constants: Any) -> None:
+        super().__init__(constants)
+
+    def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return hash(frozenset(self))
+
+    def __repr__(self) -> str:
+        return f"Config({', '.join(f'{name}={value!r}' for name, value in self.items())})"
+
+
+class Autotuned:
+    """A kernel with several configurations: what `sl.autotune` makes. It is called as the kernel is.
+
+    The first call for a key measures, and so does the first one for other element types or constants.
+
+    Attributes:
+        kernel: the kernel, whose other methods take a configuration as keywords.
+        configs: the configurations.
+    """
+
+    def __init__(
+        self, kernel: Kernel, configs: Sequence[Config], key: Sequence[str], restored: Sequence[str]
+    ) -> None:
+        self.__name__, self.__doc__ = kernel.__name__, kernel.__doc__
+        self.__wrapped__ = kernel.function
+        self.kernel, self.configs = kernel, list(configs)
+        self._key_places = [_place(kernel, name) for name in key]
+        self._restored = frozenset(restored)
+        self._best: dict[Hashable, Config] = {}
+        self._latest: list[Config] = []
+        self._lock = Lock()
+        self._grid: Any = None
+
+    @property
+    def best_config(self) -> Config | None:
+        """The configuration of the latest call; None before one."""
+        return self._latest[0] if self._latest else None
+
+    def __repr__(self) -> str:
+        return f"{repr(self.kernel)[:-1]}, autotuned among {len(self.configs)} configurations>"
+
+    def __getitem__(self, grid: Any) -> Autotuned:
+        """Return the same with a grid, as for `Kernel`, or with a function of the configuration that
+        returns one."""
+        other = copy.copy(self)
+        other._grid = grid
+        return other
+
+    def __call__(
+        self,
+        *arguments: Any,
+        on: str = "gpu",
+        stream: Any = None,
+        arch: str | None = None,
+        **constants: Any,
+    ) -> None:
+        """Run the kernel once, with the fastest configuration; see the call of `Kernel`.
+
+        On the emulator, it is the first one that compiles and fits the arguments.
+
+        Raises:
+            TuningError: if there is none; the message has the reason for each.
+        """
+        options = {"on": on, "stream": stream, "arch": arch}
+        if on == "gpu" and arch is None:
+            config = self._choose(arguments, constants)
+            self._target(config)(*arguments, **options, **self._merged(constants, config))
+            return
+        errors: dict[Config, Exception] = {}
+        for config in self.configs:
+            try:
+                return self._target(config)(
+                    *arguments, **options, **self._merged(constants, config)
+                )
+            except _REFUSALS as error:
+                errors[config] = error
+        raise _error_of(errors)
+
+    def prepare(self, *arguments: Any, **constants: Any) -> Prepared:
+        """Return a launch with the fastest configuration; see `Kernel.prepare`.
+
+        Raises:
+            TuningError: as for a call.
+        """
+        config = self._choose(arguments, constants)
+        return self._target(config).prepare(*arguments, **self._merged(constants, config))
+
+    def _target(self, config: Config) -> Kernel | KernelWithGrid:
+        """Return the kernel with the grid for a configuration."""
+        self._latest[:] = [config]
+        grid: Any = self._grid(config) if callable(self._grid) else self._grid
+        return self.kernel if grid is None else self.kernel[grid]
+
+    def _merged(self, constants: Mapping[str, Any], config: Config) -> dict[str, Any]:
+        """Return the constants of a call and of a configuration."""
+        for name in config.keys() & constants.keys():
+            raise TraceError(
+                f"{self.__name__} is called with {name}, which sl.autotune chooses; call "
+                f"{self.__name__}.kernel to give it"
+            )
+        return {**constants, **config}
+
+    def _choose(self, arguments: Sequence[Any], constants: Mapping[str, Any]) -> Config:
+        """Return the fastest configuration for a call on a GPU."""
+        try:
+            key = self._key(arguments, constants)
+        except (AttributeError, IndexError):
+            return self.configs[0]  # the call says what is wrong
+        if (config := self._best.get(key)) is not None:
+            return config
+        if len(self.configs) == 1 or any(isinstance(array, np.ndarray) for array in arguments):
+            return self.configs[0]
+        with self._lock:
+            if key not in self._best:
+                self._best[key] = self._search(key, arguments, constants)
+            return self._best[key]
+
+    def _key(self, arguments: Sequence[Any], constants: Mapping[str, Any]) -> tuple[Hashable, ...]:
+        types = tuple(str(getattr(argument, "dtype", type(argument))) for argument in arguments)
+        values = tuple(
+            arguments[position] if dim is None else arguments[position].shape[dim]
+            for position, dim in self._key_places
+        )
+        return types, values, freeze(constants)
+
+    def _search(
+        self, key: tuple[Hashable, ...], arguments: Sequence[Any], constants: Mapping[str, Any]
+    ) -> Config:
+        """Return the fastest configuration: from the cache on disk, or measured."""
+        parameters = self.kernel.parameters.items()
+        given = dict(zip(self.kernel.parameters, arguments, strict=True))
+        arrays = {name: given[name] for name, parameter in parameters if not parameter.is_scalar}
+        devices = [device_array(name, array).device for name, array in arrays.items()]
+        types = [parameter.dtype or given[name] for name, parameter in parameters]
+        errors, texts = dict[Config, Exception](), dict[Config, str]()
+        with preserve_current_device(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", PerformanceWarning)
+            gpu = gpu_name(devices[0] if devices else None)
+            arch = architecture(current_device())
+            for config in self.configs:
+                try:
+                    texts[config] = self.kernel.mlir(*types, **self._merged(constants, config))
+                except _REFUSALS as error:
+                    errors[config] = error
+            task = {
+                "kernel": self.__name__,
+                "text": sha256("".join(texts.values()).encode()).hexdigest(),
+                "gpu": gpu,
+                "toolchain": repr(toolchain()),
+                "configs": list(map(repr, self.configs)),
+                "key": list(map(repr, key)),
+            }
+            entry = read_entry(task) if is_used() else None
+            for config in texts:
+                if entry is not None and entry["config"] == repr(config):
+                    return config
+            self._compile(list(texts.values()), arch)
+            result = self._measure(list(texts), given, arrays, constants, errors)
+        write_entry(task, None, result, repr)
+        return result.config
+
+    def _compile(self, texts: Sequence[str], arch: str) -> None:
+        """Compile kernels into the cache, several at a time; an error comes again at the launch."""
+        options = self.kernel.lowering
+        missing = [text for text in texts if not is_cached(text, arch, **options)]
+        if cache_folder() is None or len(missing) < 2:
+            return
+        with local_processes() as compilers:
+            with hidden_main_module():
+                compiled = compilers.map(compile_to_cache, missing, repeat(arch), repeat(options))
+            list(compiled)
+
+    def _measure(
+        self,
+        configs: Sequence[Config],
+        given: Mapping[str, Any],
+        arrays: Mapping[str, Any],
+        constants: Mapping[str, Any],
+        errors: dict[Config, Exception],
+    ) -> SearchResult[Config]:
+        """Measure configurations on copies of the arrays, so that the call finds them as they were."""
+        with LOCK, ExitStack() as stack:
+            copies = {
+                name: stack.enter_context(closing(DeviceCopy(name, array)))
+                for name, array in arrays.items()
+            }
+            restored = [copies[name] for name in arrays if name in self._restored]
+
+            def prepare(config: Config) -> Launchable:
+                arguments = {**given, **copies}.values()
+                try:
+                    launch = self._target(config).prepare(
+                        *arguments, **self._merged(constants, config)
+                    )
+                except _REFUSALS as error:
+                    errors[config] = error
+                    raise
+                return _Launch(launch, restored)
+
+            stopwatch = stack.enter_context(closing(Stopwatch(prepare)))
+            try:
+                return halving(configs, stopwatch, dropped=_reasons(errors))
+            except TuningError:
+                if len(errors) < len(self.configs):
+                    raise
+                raise _error_of(errors) from None
+
+
+class _Launch(NamedTuple):
+    """A launch that is measured, and the copies that it finds as the call gave them."""
+
+    prepared: Prepared
+    restored: Sequence[DeviceCopy]
+
+    def launch(self, stream: Any = None) -> None:
+        """Start it on a stream."""
+        for array in self.restored:
+            array.restore(stream)
+        self.prepared.launch(stream)
+
+
+def _reasons(errors: Mapping[Config, Exception]) -> dict[Config, str]:
+    return {config: f"{type(error).__name__}: {error}" for config, error in errors.items()}
+
+
+def _error_of(errors: Mapping[Config, Exception]) -> Exception:
+    """Return the error of all configurations: their own, if they have the same."""
+    reasons = _reasons(errors)
+    return [*errors.values()][-1] if len(set(reasons.values())) == 1 else TuningError(reasons)
+
+
+def _place(kernel: Kernel, name: str) -> tuple[int, int | None]:
+    """Return where a call has a value of the key: the argument, and the dimension if it is an extent.
+
+    Raises:
+        TraceError: if the kernel has no such extent or number.
+    """
+    names: list[str] = []
+    for position, (parameter_name, parameter) in enumerate(kernel.parameters.items()):
+        if parameter.is_scalar and parameter_name == name:
+            return position, None
+        if name in parameter.shape:
+            return position, parameter.shape.index(name)
+        names += [parameter_name] if parameter.is_scalar else map(str, parameter.shape)
+    known = ", ".join(n for n in dict.fromkeys(names) if not n.isdigit())
+    raise TraceError(
+        f"{kernel.__name__} has no extent or number {name} for a key; it has {known or 'none'}"
+    )
+
+
+def autotune(
+    configs: Iterable[Mapping[str, Any]],
+    key: Sequence[str] = (),
+    *,
+    restore_value: Sequence[str] = (),
+) -> Callable[[Kernel], Autotuned]:
+    """Let each call of a kernel use the fastest of several configurations: `@sl.autotune(...)` above
+    `@sl.kernel(...)`. The names are Triton's.
+
+    The first call on a GPU for each key compiles all configurations and measures them, interleaved, on
+    copies of the arrays: the call itself runs once, and finds its arrays as they were. The first
+    configuration is the default; another one is used if it is proven to be faster
+    (`runtime/tuning/halving.py`). The result is kept in this process, and on disk next to the compiled
+    kernels, unless `MLIR_SMEM_TUNED` is "off". A configuration that cannot be traced, compiled or
+    launched is left out. On the emulator, the first one that compiles runs.
+
+    Args:
+        configs: the values of keyword-only parameters, as `sl.Config(rows=64)` or a dictionary.
+        key: names of extents of the signature, and of parameters that are numbers: for each of their
+            values, configurations are measured anew. Element types and constants are part of each key.
+        restore_value: arrays whose copies each measured launch finds as they were, for kernels that take
+            another time on what an earlier launch has written. Copying is part of the time.
+
+    Raises:
+        TraceError: for something else than a kernel, no configuration, or a name that the kernel lacks.
+
+    Example:
+        >>> @sl.autotune([sl.Config(rows=64), sl.Config(rows=128)], key=["M"])
+        ... @sl.kernel("(M,64), (M,64)")
+        ... def double(A, B, *, rows):
+        ...     row = sl.grid(sl.cdiv(sl.multiple_of(A.shape[0], rows), rows)) * rows
+        ...     for first in range(0, rows, 64):
+        ...         block = sl.ds(row + first, 64)
+        ...         sl.store(sl.load(A[block, :]) * 2.0, B[block, :])
+        >>> x, y = np.ones((64, 64), np.float32), np.zeros((64, 64), np.float32)
+        >>> double(x, y, on="cpu")
+        >>> double.best_config, float(y[0, 0])
+        (Config(rows=64), 2.0)
+    """
+
+    def decorate(kernel: Kernel) -> Autotuned:
+        if not isinstance(kernel, Kernel):
+            raise TraceError(f"sl.autotune decorates {kernel!r}; write it above @sl.kernel(...)")
+        named = [Config(**config) for config in configs]
+        if not named:
+            raise TraceError(f"sl.autotune of {kernel.__name__} has no configurations")
+        for name in dict.fromkeys(name for config in named for name in config):
+            if name not in kernel.constants:
+                constants = ", ".join(kernel.constants) or "none"
+                raise TraceError(f"{kernel.__name__} has no constant {name}; it has {constants}")
+        for name in restore_value:
+            if name not in kernel.parameters or kernel.parameters[name].is_scalar:
+                arrays = [n for n, p in kernel.parameters.items() if not p.is_scalar]
+                raise TraceError(
+                    f"{kernel.__name__} has no array {name} to restore; it has {', '.join(arrays)}"
+                )
+        return Autotuned(kernel, list(dict.fromkeys(named)), key, restore_value)
+
+    return decorate
