@@ -65,6 +65,7 @@ lint: .venv/installed-dev  ## the hooks of pre-commit (ruff, ends of files), pyr
 
 docs: .venv/installed  ## write the generated pages of docs/ anew from the code
 	$(BIN)/python docs/reference.py > docs/reference.md
+	$(BIN)/python docs/api/language.py > docs/api/language.md
 	$(BIN)/python docs/faults.py > docs/faults.md
 	$(BIN)/python docs/conformance.py > docs/conformance.md
 	$(BIN)/python docs/mutants.py > docs/mutants.md

@@ -18,6 +18,8 @@ import api_examples  # noqa: E402
 
 OPS = {op.__name__: op.OPERATION_NAME for op in Smem.operations}
 FENCE = re.compile(r"^```\{eval-rst\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: The names on docs/api/language.md, which is generated: headings, and a table of element types.
+LANGUAGE = re.compile(r"^(?:###|\|) `sl\.(\w+)`", re.MULTILINE)
 DIRECTIVE = re.compile(r"^\.\. (?:(currentmodule)|auto\w+|py:\w+):: (\S+)$", re.MULTILINE)
 
 PUBLIC = [
@@ -39,9 +41,10 @@ CLASSES = [
 
 
 def names_on_page(page):
-    """Return the (package, name) of each directive of a page."""
-    names, package = [], None
-    for fence in FENCE.findall((FOLDER / "api" / f"{page}.md").read_text()):
+    """Return the (package, name) of each directive of a page, and of each entry of the language's."""
+    text = (FOLDER / "api" / f"{page}.md").read_text()
+    names, package = [("mlir_smem.language", name) for name in LANGUAGE.findall(text)], None
+    for fence in FENCE.findall(text):
         for is_package, name in DIRECTIVE.findall(fence):
             if is_package:
                 package = name

@@ -24,7 +24,8 @@ SESSIONS = [
 
 # tests/emulator/test_faults.py compares docs/faults.md, since it seeds the same faults.
 @pytest.mark.parametrize(
-    "page", ["reference", "conformance", "layouts", "math_functions", "mutants", "package"]
+    "page",
+    ["reference", "api/language", "conformance", "layouts", "math_functions", "mutants", "package"],
 )
 def test_generated_pages_are_up_to_date(page):
     script = ROOT / "docs" / f"{page}.py"
