@@ -25,7 +25,7 @@ from ..runtime.tuning.compiling import (
     local_processes,
 )
 from ..runtime.tuning.copies import DeviceCopy
-from ..runtime.tuning.halving import SearchResult, TuningError, halving
+from ..runtime.tuning.halving import TuningError, halving
 from ..runtime.tuning.timing import Launchable, Stopwatch
 from .call.on_arrays import KernelWithGrid
 from .decorator import Kernel
@@ -70,9 +70,9 @@ class Autotuned:
     ) -> None:
         self.__name__, self.__doc__ = kernel.__name__, kernel.__doc__
         self.__wrapped__ = kernel.function
-        self.kernel, self.configs = kernel, list(configs)
-        self._key_places = [_place(kernel, name) for name in key]
-        self._restored = frozenset(restored)
+        self.kernel, self.configs, self._restored = kernel, list(configs), restored
+        places = _places(kernel)
+        self._key_places = [places[name] for name in key]
         self._best: dict[Hashable, Config] = {}
         self._latest: list[Config] = []
         self._lock = Lock()
@@ -108,27 +108,19 @@ class Autotuned:
         Raises:
             TuningError: if there is none; the message has the reason for each.
         """
-        options = {"on": on, "stream": stream, "arch": arch}
-        if on == "gpu" and arch is None:
-            config = self._choose(arguments, constants)
-            self._target(config)(*arguments, **options, **self._merged(constants, config))
-            return
+        on_gpu = on == "gpu" and arch is None
+        configs = [self._choose(arguments, constants)] if on_gpu else self.configs
         errors: dict[Config, Exception] = {}
-        for config in self.configs:
+        for config in configs:
+            keywords = self._merged(constants, config)
             try:
-                return self._target(config)(
-                    *arguments, **options, **self._merged(constants, config)
-                )
+                return self._target(config)(*arguments, on=on, stream=stream, arch=arch, **keywords)
             except _REFUSALS as error:
                 errors[config] = error
         raise _error_of(errors)
 
     def prepare(self, *arguments: Any, **constants: Any) -> Prepared:
-        """Return a launch with the fastest configuration; see `Kernel.prepare`.
-
-        Raises:
-            TuningError: as for a call.
-        """
+        """Return a launch with the fastest configuration; see `Kernel.prepare`."""
         config = self._choose(arguments, constants)
         return self._target(config).prepare(*arguments, **self._merged(constants, config))
 
@@ -148,109 +140,93 @@ class Autotuned:
         return {**constants, **config}
 
     def _choose(self, arguments: Sequence[Any], constants: Mapping[str, Any]) -> Config:
-        """Return the fastest configuration for a call on a GPU."""
+        """Return the fastest configuration for a call on a GPU; any, if the call will be refused."""
         try:
-            key = self._key(arguments, constants)
+            types = tuple(str(getattr(argument, "dtype", type(argument))) for argument in arguments)
+            values = tuple(
+                arguments[position] if dim is None else arguments[position].shape[dim]
+                for position, dim in self._key_places
+            )
+            key = types, values, freeze(constants)
+            if (config := self._best.get(key)) is not None:
+                return config
         except (AttributeError, IndexError):
-            return self.configs[0]  # the call says what is wrong
-        if (config := self._best.get(key)) is not None:
-            return config
-        if len(self.configs) == 1 or any(isinstance(array, np.ndarray) for array in arguments):
+            return self.configs[0]
+        given = dict(zip(self.kernel.parameters, arguments, strict=False))
+        arrays = {
+            name: given.get(name) for name, p in self.kernel.parameters.items() if not p.is_scalar
+        }
+        refused = len(arguments) != len(self.kernel.parameters) or not all(
+            hasattr(array, "shape") and not isinstance(array, np.ndarray)
+            for array in arrays.values()
+        )
+        if refused or len(self.configs) == 1:
             return self.configs[0]
         with self._lock:
             if key not in self._best:
-                self._best[key] = self._search(key, arguments, constants)
+                self._best[key] = self._search(key, given, arrays, constants)
             return self._best[key]
 
-    def _key(self, arguments: Sequence[Any], constants: Mapping[str, Any]) -> tuple[Hashable, ...]:
-        types = tuple(str(getattr(argument, "dtype", type(argument))) for argument in arguments)
-        values = tuple(
-            arguments[position] if dim is None else arguments[position].shape[dim]
-            for position, dim in self._key_places
-        )
-        return types, values, freeze(constants)
-
     def _search(
-        self, key: tuple[Hashable, ...], arguments: Sequence[Any], constants: Mapping[str, Any]
+        self,
+        key: object,
+        given: Mapping[str, Any],
+        arrays: Mapping[str, Any],
+        constants: Mapping[str, Any],
     ) -> Config:
-        """Return the fastest configuration: from the cache on disk, or measured."""
-        parameters = self.kernel.parameters.items()
-        given = dict(zip(self.kernel.parameters, arguments, strict=True))
-        arrays = {name: given[name] for name, parameter in parameters if not parameter.is_scalar}
+        """Return the fastest configuration: from the cache on disk, or measured on copies of the arrays,
+        so that the call finds them as they were."""
+        types = [p.dtype or given[name] for name, p in self.kernel.parameters.items()]
         devices = [device_array(name, array).device for name, array in arrays.items()]
-        types = [parameter.dtype or given[name] for name, parameter in parameters]
         errors, texts = dict[Config, Exception](), dict[Config, str]()
-        with preserve_current_device(), warnings.catch_warnings():
+        with LOCK, preserve_current_device(), warnings.catch_warnings(), ExitStack() as stack:
             warnings.simplefilter("ignore", PerformanceWarning)
             gpu = gpu_name(devices[0] if devices else None)
-            arch = architecture(current_device())
             for config in self.configs:
                 try:
                     texts[config] = self.kernel.mlir(*types, **self._merged(constants, config))
                 except _REFUSALS as error:
                     errors[config] = error
-            task = {
-                "kernel": self.__name__,
-                "text": sha256("".join(texts.values()).encode()).hexdigest(),
-                "gpu": gpu,
-                "toolchain": repr(toolchain()),
-                "configs": list(map(repr, self.configs)),
-                "key": list(map(repr, key)),
-            }
-            entry = read_entry(task) if is_used() else None
+            code = sha256("".join(texts.values()).encode()).hexdigest()
+            names = list(map(repr, self.configs))
+            task = {"gpu": gpu, "code": code, "configs": names, "key": repr(key)}
+            task |= {"kernel": self.__name__, "toolchain": repr(toolchain())}
+            entry = (read_entry(task) if is_used() else None) or {}
             for config in texts:
-                if entry is not None and entry["config"] == repr(config):
+                if entry.get("config") == repr(config):
                     return config
-            self._compile(list(texts.values()), arch)
-            result = self._measure(list(texts), given, arrays, constants, errors)
-        write_entry(task, None, result, repr)
-        return result.config
-
-    def _compile(self, texts: Sequence[str], arch: str) -> None:
-        """Compile kernels into the cache, several at a time; an error comes again at the launch."""
-        options = self.kernel.lowering
-        missing = [text for text in texts if not is_cached(text, arch, **options)]
-        if cache_folder() is None or len(missing) < 2:
-            return
-        with local_processes() as compilers:
-            with hidden_main_module():
-                compiled = compilers.map(compile_to_cache, missing, repeat(arch), repeat(options))
-            list(compiled)
-
-    def _measure(
-        self,
-        configs: Sequence[Config],
-        given: Mapping[str, Any],
-        arrays: Mapping[str, Any],
-        constants: Mapping[str, Any],
-        errors: dict[Config, Exception],
-    ) -> SearchResult[Config]:
-        """Measure configurations on copies of the arrays, so that the call finds them as they were."""
-        with LOCK, ExitStack() as stack:
+            self._compile(list(texts.values()))
             copies = {
                 name: stack.enter_context(closing(DeviceCopy(name, array)))
                 for name, array in arrays.items()
             }
-            restored = [copies[name] for name in arrays if name in self._restored]
 
             def prepare(config: Config) -> Launchable:
-                arguments = {**given, **copies}.values()
+                keywords = self._merged(constants, config)
                 try:
-                    launch = self._target(config).prepare(
-                        *arguments, **self._merged(constants, config)
-                    )
+                    launch = self._target(config).prepare(*{**given, **copies}.values(), **keywords)
                 except _REFUSALS as error:
                     errors[config] = error
                     raise
-                return _Launch(launch, restored)
+                return _Launch(launch, [copies[name] for name in self._restored])
 
             stopwatch = stack.enter_context(closing(Stopwatch(prepare)))
             try:
-                return halving(configs, stopwatch, dropped=_reasons(errors))
-            except TuningError:
-                if len(errors) < len(self.configs):
-                    raise
-                raise _error_of(errors) from None
+                result = halving(list(texts), stopwatch, dropped=_reasons(errors))
+            except TuningError as error:
+                raise (_error_of(errors) if len(errors) == len(self.configs) else error) from None
+        write_entry(task, None, result, repr)
+        return result.config
+
+    def _compile(self, texts: Sequence[str]) -> None:
+        """Compile kernels into the cache, several at a time; an error comes again at the launch."""
+        arch, options = architecture(current_device()), self.kernel.lowering
+        missing = [text for text in texts if not is_cached(text, arch, **options)]
+        if cache_folder() is not None and len(missing) > 1:
+            with local_processes() as compilers:
+                with hidden_main_module():
+                    errors = compilers.map(compile_to_cache, missing, repeat(arch), repeat(options))
+                list(errors)
 
 
 class _Launch(NamedTuple):
@@ -276,23 +252,14 @@ def _error_of(errors: Mapping[Config, Exception]) -> Exception:
     return [*errors.values()][-1] if len(set(reasons.values())) == 1 else TuningError(reasons)
 
 
-def _place(kernel: Kernel, name: str) -> tuple[int, int | None]:
-    """Return where a call has a value of the key: the argument, and the dimension if it is an extent.
-
-    Raises:
-        TraceError: if the kernel has no such extent or number.
-    """
-    names: list[str] = []
-    for position, (parameter_name, parameter) in enumerate(kernel.parameters.items()):
-        if parameter.is_scalar and parameter_name == name:
-            return position, None
-        if name in parameter.shape:
-            return position, parameter.shape.index(name)
-        names += [parameter_name] if parameter.is_scalar else map(str, parameter.shape)
-    known = ", ".join(n for n in dict.fromkeys(names) if not n.isdigit())
-    raise TraceError(
-        f"{kernel.__name__} has no extent or number {name} for a key; it has {known or 'none'}"
-    )
+def _places(kernel: Kernel) -> dict[str | int, tuple[int, int | None]]:
+    """Return where a call has extents and numbers: the argument, and the dimension of an extent."""
+    places: dict[str | int, tuple[int, int | None]] = {}
+    for position, (name, parameter) in reversed([*enumerate(kernel.parameters.items())]):
+        if parameter.is_scalar:
+            places[name] = position, None
+        places |= {extent: (position, dim) for dim, extent in enumerate(parameter.shape)}
+    return places
 
 
 def autotune(
@@ -341,16 +308,16 @@ def autotune(
         named = [Config(**config) for config in configs]
         if not named:
             raise TraceError(f"sl.autotune of {kernel.__name__} has no configurations")
-        for name in dict.fromkeys(name for config in named for name in config):
-            if name not in kernel.constants:
-                constants = ", ".join(kernel.constants) or "none"
-                raise TraceError(f"{kernel.__name__} has no constant {name}; it has {constants}")
-        for name in restore_value:
-            if name not in kernel.parameters or kernel.parameters[name].is_scalar:
-                arrays = [n for n, p in kernel.parameters.items() if not p.is_scalar]
-                raise TraceError(
-                    f"{kernel.__name__} has no array {name} to restore; it has {', '.join(arrays)}"
-                )
+        arrays = {name for name, parameter in kernel.parameters.items() if not parameter.is_scalar}
+        for kind, names, known in (
+            ("constant", [name for config in named for name in config], kernel.constants),
+            ("extent or number for a key", key, _places(kernel)),
+            ("array to restore", restore_value, arrays),
+        ):
+            for name in names:
+                if name not in known:
+                    listed = ", ".join(sorted(n for n in known if isinstance(n, str))) or "none"
+                    raise TraceError(f"{kernel.__name__} has no {kind} {name}; it has {listed}")
         return Autotuned(kernel, list(dict.fromkeys(named)), key, restore_value)
 
     return decorate

@@ -34,6 +34,7 @@ class DeviceCopy:
             wait_for(array)
         matrix = device_array(name, array).matrix
         size = self._item_bytes = matrix.item_bytes
+        self._name = name
         self.shape, self.dtype = tuple(matrix.shape), array.dtype
         self._strides = tuple(stride * size for stride in matrix.strides)
         steps = [(n - 1) * stride for n, stride in zip(self.shape, self._strides, strict=True)]
@@ -71,7 +72,7 @@ class DeviceCopy:
         error, *results = getattr(self._driver, call)(*arguments)
         if error != self._driver.CUresult.CUDA_SUCCESS:
             raise LaunchError(
-                f"arrays are copied while configurations are measured, but {call} of {self._bytes} bytes "
-                f"fails: {error.name}"
+                f"configurations are measured on copies, but {call} for {self._name}, "
+                f"{self._bytes} bytes, fails: {error.name}"
             )
         return results[0] if results else None

@@ -294,15 +294,15 @@ def test_one_configuration_is_not_measured(gpu):
         (lambda: sl.autotune([])(scaled), "sl.autotune of scaled has no configurations"),
         (
             lambda: sl.autotune([{"cols": 1}])(scaled),
-            "scaled has no constant cols; it has rows, tile, dtype",
+            "scaled has no constant cols; it has dtype, rows, tile",
         ),
         (
             lambda: sl.autotune(CONFIGS, key=["K"])(scaled),
-            "scaled has no extent or number K for a key; it has M, a, N",
+            "scaled has no extent or number for a key K; it has M, N, a",
         ),
         (
             lambda: sl.autotune(CONFIGS, restore_value=["a"])(scaled),
-            "scaled has no array a to restore; it has A, B, names",
+            "scaled has no array to restore a; it has A, B, names",
         ),
         (
             lambda: sl.autotune(CONFIGS)(len),

@@ -108,6 +108,6 @@ def test_no_memory(driver):
     with pytest.raises(LaunchError) as caught:
         DeviceCopy("A", WHOLE)
     assert str(caught.value) == (
-        "arrays are copied while configurations are measured, but cuMemAlloc of 960 bytes fails: "
+        "configurations are measured on copies, but cuMemAlloc for A, 960 bytes, fails: "
         "CUDA_ERROR_OUT_OF_MEMORY"
     )
