@@ -22,7 +22,7 @@ from ..values.boolean import Bool
 from ..values.fragment import Fragment, as_node, type_of
 from ..values.index import Index
 from ..values.mapping import build_map
-from ..values.node import Coordinate, ElementOp, join_shapes
+from ..values.node import Coordinate, ElementExpr, ElementOp, join_shapes
 from ..values.scalar import Scalar
 
 #: Arguments of a printf on a GPU, at most (CUDA C++ Programming Guide, formatted output).
@@ -35,6 +35,9 @@ _MARK = "smem.first_thread"
 _OF_THREADS = re.compile(
     r"gpu\.(thread_id|lane_id|subgroup_id|global_id|shuffle)|nvvm\.|llvm\.|memref\.(generic_)?atomic|smem\.to_reg"
 )
+
+#: The constant by which a thread's number is divided for that of its warpgroup.
+_WARPGROUP = re.compile(rf'%\w+ = "?arith\.constant\b.*\b{WARPGROUP} : index')
 
 #: The bits of a thread's number that are zero in the thread that prints a value that several threads
 #: have, by the axis that a slice lacks: four threads of a quad have a row, all quads have the columns.
@@ -75,60 +78,49 @@ def print_(prefix: str, *values: Any) -> None:
                 "sl.load of it"
             )
     traced = [value for value in values if isinstance(value, Traced)]
-    nodes = tuple(as_node(value, type_of(value)) for value in traced)
-    shape, axis = join_shapes(nodes)
-    dims = [dim for dim in (0, 1) if dim != axis] if shape is not None else []
+    nodes = [as_node(value, type_of(value)) for value in traced]
+    shape, axis = join_shapes(tuple(nodes))
+    dims = [dim for dim in (0, 1) if shape is not None and dim != axis]
+    places = [Coordinate(index, None, None, dim) for dim in dims]
     if (count := 4 + len(dims) + len(nodes)) > _MOST:
         raise TraceError(f"sl.print has {count} numbers, with the block's; a GPU prints {_MOST}")
-    texts = [
-        _conversion(type_of(value)) if isinstance(value, Traced) else _literal(str(value))
-        for value in values
+    words = [
+        value if isinstance(value, Traced) else str(value) for value in (f"{prefix}:", *values)
     ]
-    place = f" ({', '.join(['%lld'] * len(dims))})" if dims else ""
-    line = " ".join([f"{_literal(prefix)}:", *texts])
-    text = f"pid (%lld, %lld, %lld) thread %lld{place} {line}\n"
-    types = [node.dtype for node in nodes] + [index] * len(dims)
+    words = [w.replace("%", "%%") if isinstance(w, str) else _conversion(type_of(w)) for w in words]
+    position = f" ({', '.join(['%lld'] * len(dims))})" if dims else ""
+    text = f"pid (%lld, %lld, %lld) thread %lld{position} {' '.join(words)}\n"
     if not any(isinstance(value, Fragment) for value in traced):
-        _print(text, [value.value for value in traced], types, 0, _FIRST_OF_WARPGROUP)
+        _print(text, [value.value for value in traced], nodes, _FIRST_OF_WARPGROUP)
         current().prints = True
         return
+    operands = (*places, *nodes)
 
     def build(*computed: Any) -> Any:
-        _print(text, computed, types, len(dims), _COPIES[axis])
+        _print(text, computed, operands, _COPIES[axis])
         return elements.constant(0, i32)
 
-    operands = (*nodes, *(Coordinate(index, None, None, dim) for dim in dims))
-    node = ElementOp(i32, shape, axis, "print", operands, current().here(), build=build)
-    build_map(node)
-
-
-def _literal(text: str) -> str:
-    return text.replace("%", "%%")
+    build_map(ElementOp(i32, shape, axis, "print", operands, current().here(), build=build))
 
 
 def _conversion(dtype: DType) -> str:
     return {f64: "%.16g"}.get(dtype, "%.8g") if dtype.is_float else "%lld"
 
 
-def _print(
-    text: str, values: Sequence[Any], types: Sequence[DType], positions: int, zeros: int
-) -> None:
-    """Emit a printf of the block, the thread, the last values, which are positions, and the others.
+def _print(text: str, values: Sequence[Any], nodes: Sequence[ElementExpr], zeros: int) -> None:
+    """Emit a printf of the block, the thread and values.
 
     Args:
         text: the format.
-        values, types: MLIR values and their types.
-        positions: how many of them are positions.
+        values, nodes: MLIR values and what they are of.
         zeros: the bits of the thread's number that are zero where it prints.
     """
     thread = gpu.thread_id(gpu.Dimension.x)
-    blocks = [gpu.block_id(dim) for dim in (gpu.Dimension.x, gpu.Dimension.y, gpu.Dimension.z)]
-    arguments = list(zip([*blocks, thread, *values], [index] * 4 + [*types], strict=True))
-    first = len(arguments) - positions
-    arguments[4:] = arguments[first:] + arguments[4:first]
+    places = [*map(gpu.block_id, (gpu.Dimension.x, gpu.Dimension.y, gpu.Dimension.z)), thread]
     with emit.scf_if(emit.compare("eq", emit.binary("andi", thread, zeros), 0)):
-        converted = [_argument(*argument) for argument in arguments]
-        printf = emit.op("gpu.printf", converted, format=ir.StringAttr.get(text))
+        arguments = [_argument(value, index) for value in places]
+        arguments += [_argument(v, node.dtype) for v, node in zip(values, nodes, strict=True)]
+        printf = emit.op("gpu.printf", arguments, format=ir.StringAttr.get(text))
     if zeros == _FIRST_OF_WARPGROUP:
         printf.operation.parent.attributes[_MARK] = ir.UnitAttr.get()
 
@@ -136,8 +128,9 @@ def _print(
 def _argument(value: Any, dtype: DType) -> Any:
     if not dtype.is_float:
         return elements.build_conversion(value, dtype, i64)
-    value = elements.build_conversion(value, dtype, f32) if dtype.bits < 32 else value
-    return elements.build_conversion(value, f32 if dtype.bits < 32 else dtype, f64)
+    if dtype != f64:
+        value = elements.build_conversion(value, dtype, f32)
+    return elements.build_conversion(value, f64 if dtype == f64 else f32, f64)
 
 
 def finish_prints(function: Any) -> None:
@@ -186,16 +179,8 @@ def _differ(values: list[Any]) -> bool:
         seen.add(key)
         if _OF_THREADS.match(op.name):
             return True
-        if op.name == "arith.divui" and _is_warpgroup(op.operands[1]):
-            continue
+        if op.name == "arith.divui" and _WARPGROUP.match(str(op.operands[1].owner)):
+            continue  # the number of the warpgroup
         is_counter = is_argument and op.name == "scf.for" and value.arg_number == 0
         values += _conditions(op) if is_counter else _inputs(op)
     return False
-
-
-def _is_warpgroup(divisor: Any) -> bool:
-    """Return whether a divisor is the number of threads of a warpgroup, which have one quotient."""
-    constant = divisor.owner
-    if isinstance(constant, ir.Block) or constant.operation.name != "arith.constant":
-        return False
-    return ir.IntegerAttr(constant.operation.attributes["value"]).value == WARPGROUP
