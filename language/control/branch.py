@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -12,8 +13,10 @@ from ..locations import author_frame, position_of
 from ..trace import KernelScope, KernelTrace, current, statement
 from ..values.base import Traced
 from ..values.boolean import Bool, condition_value
+from ..values.filled import full
 from ..values.fragment import Fragment
-from ..values.index import Index
+from ..values.index import Index, is_index
+from ..values.scalar import Number, as_scalar, common_dtype
 from .bytecode import is_read_after
 from .exits import WithBlock
 from .holders import Slot
@@ -125,6 +128,14 @@ class BranchRegion:
             if isinstance(name, Slot):
                 for values in (self.before, self.after, self.values_before, self.values_after):
                     values.setdefault(name, before)
+
+    @contextmanager
+    def reentered(self) -> Iterator[None]:
+        """Build ops at the end of its block."""
+        self.trace.enter(self.scope, self.block)
+        with self.location:
+            yield
+        self.trace.leave(self.scope)
 
     def yield_variables(self, names: list[str | Slot]) -> list[Any]:
         """End the block by a yield of variables, and return their values."""
@@ -284,7 +295,8 @@ class Branch:
                 region.include(other)
         ends, lost_names, truths = self._end_values(regions, frame)
         if values is not None:
-            ends[_VALUE] = (second_value, first_value) = _matching_values(*values)
+            first_value, second_value = self._matching_values(*values)
+            ends[_VALUE] = (second_value, first_value)
             self.region.values_after[_VALUE] = first_value
             others = self.other.values_after if self.other else self.region.values_before
             others[_VALUE] = second_value
@@ -303,6 +315,44 @@ class Branch:
         lost = dict.fromkeys(lost_names, lost_value(self.region.scope))
         assign(frame, joined | truths | lost)
         return result
+
+    def _matching_values(self, value: Any, other_value: Any) -> tuple[Any, Any]:
+        """Return the values of an expression as values of the kernel, of one type.
+
+        A Python number becomes one of the other value's type, an index that meets a float an f32.
+
+        Raises:
+            TraceError: if they are of other shapes or types.
+        """
+        first, second = value, other_value
+        if len(flatten([first, second])) == 2:
+            first = self._like(self.region, value, other_value)
+            second = self._like(self.other or self.region, other_value, value)
+        first, second = (
+            unflatten(end, iter([promote(part) for part in flatten(end)]))
+            for end in (first, second)
+        )
+        if not (is_carried(first) and is_carried(second) and _can_join(_VALUE, second, first)):
+            raise TraceError(
+                f"the values for a condition of the kernel are {text_of(value)} and "
+                f"{text_of(other_value)}; expected two of one shape and type"
+            )
+        return first, second
+
+    def _like(self, region: BranchRegion, value: Any, other: Any) -> Any:
+        """Return a number as one of the type of another value; other values as they are."""
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if isinstance(other, Fragment) and other.shape is not None and is_number:
+            return full(other.shape, value, other.dtype, other.axis)
+        are_numbers = all(
+            isinstance(each, Number | int | float) and not isinstance(each, bool)
+            for each in (value, other)
+        )
+        if not are_numbers or (is_index(value) and is_index(other)):
+            return value
+        dtype = common_dtype("a conditional expression", (value, other))
+        with region.reentered():
+            return as_scalar(value, dtype)
 
     def _build_if(self, ends: Any, first: list[Any], second: list[Any] | None) -> Any:
         """Return the results of an `scf.if` of the two regions."""
@@ -425,24 +475,6 @@ class Branch:
                     f"{name} is in flight after one branch and readable after the other; put sl.wait "
                     "in both, or after them"
                 )
-
-
-def _matching_values(value: Any, other_value: Any) -> tuple[Any, Any]:
-    """Return the second and the first value of an expression, as values of the kernel.
-
-    Raises:
-        TraceError: if they are of other shapes or types.
-    """
-    first, second = (
-        unflatten(end, iter([promote(part) for part in flatten(end)]))
-        for end in (value, other_value)
-    )
-    if not (is_carried(first) and is_carried(second) and _can_join(_VALUE, second, first)):
-        raise TraceError(
-            f"the values for a condition of the kernel are {text_of(value)} and {text_of(other_value)}; "
-            "expected two of one shape and type"
-        )
-    return second, first
 
 
 def _can_join(name: str | Slot, first: Any, second: Any) -> bool:

@@ -117,9 +117,8 @@ def _expression(
     function: Callable[..., Any], operands: tuple[Fragment, ...], dtype: DType
 ) -> Fragment:
     nodes = tuple(as_node(operand, readable(operand).dtype) for operand in operands)
-    shape, axis = join_shapes(nodes)
     here = current().here()
-    return Fragment(node=ElementOp(dtype, shape, axis, "map", nodes, here, build=function))
+    return Fragment(node=ElementOp(dtype, *join_shapes(nodes), "map", nodes, here, build=function))
 
 
 @op_builder

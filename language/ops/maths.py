@@ -11,13 +11,13 @@ from ..values import fragment, scalar
 from ..values.base import describe
 from ..values.fragment import Fragment
 from ..values.index import Index, as_index, index_of_op, is_index
-from ..values.scalar import Scalar
+from ..values.scalar import Number
 
 
 def _apply(name: str, *operands: Any) -> Any:
     if any(isinstance(operand, Fragment) for operand in operands):
         return fragment.apply(name, *operands)
-    if any(isinstance(operand, Scalar) for operand in operands):
+    if any(isinstance(operand, Number) for operand in operands):
         return scalar.apply(name, *operands)
     return _refuse(name, operands)
 

@@ -13,7 +13,8 @@ from ...ir.cluster import cluster_barrier as emit_cluster_barrier
 from ..dtypes import DType, dtype_of, f16, f32, i32
 from ..errors import TraceError
 from ..trace import op_builder
-from ..values.array import Array, Window, describe_memory
+from ..values.array import Array, Window
+from ..values.base import describe
 from ..values.fragment import Fragment, readable
 from ..values.index import Index, as_index, index_value
 from ..values.mapping import rounding_source
@@ -48,8 +49,7 @@ def memory_value(memory: Any) -> Any:
     if isinstance(memory, Tile | Array | Window):
         return memory.value
     raise TraceError(
-        "expected a tile, or a window of an array such as A[0:64, 0:64], not "
-        f"{describe_memory(memory)}"
+        f"expected a tile, or a window of an array such as A[0:64, 0:64], not {describe(memory)}"
     )
 
 
@@ -60,7 +60,7 @@ def tile_value(tile: Any) -> Any:
         TraceError: for something else, or a tile with stages.
     """
     if not isinstance(tile, Tile):
-        raise TraceError(f"expected a tile, not {describe_memory(tile)}")
+        raise TraceError(f"expected a tile, not {describe(tile)}")
     if len(tile.shape) == 3:
         raise TraceError(f"{tile.type_text} has {tile.shape[0]} stages; take one, t[i]")
     return tile.value
@@ -255,8 +255,7 @@ def _rows_of(target: Any, rows: Index | int | None, source: Fragment) -> Any:
     if rows is None:
         return memory_value(target)
     if not isinstance(target, Window):
-        text = getattr(target, "type_text", repr(target))
-        raise TraceError(f"sl.store with rows takes a window of an array, not {text}")
+        raise TraceError(f"sl.store with rows takes a window of an array, not {describe(target)}")
     # More dimensions than the value has are those of several matrices.
     dim = len(target.shape) - len(source.shape or target.shape)
     return target.value_of_rows(as_index(minimum(maximum(rows, 0), target.shape[dim])), dim)

@@ -8,8 +8,8 @@ from typing import Any
 from ...dialect import ops as smem
 from ..errors import TraceError
 from ..trace import op_builder
-from ..values.array import Window, describe_memory
-from ..values.base import Traced
+from ..values.array import Window
+from ..values.base import Traced, describe
 from ..values.index import Index, as_index
 from ..values.tile import Tile
 from .memory import check_shapes, tile_value
@@ -160,7 +160,7 @@ def _box(window: Any, tile: Any) -> tuple[Any, list[Any], Any]:
     """
     if not isinstance(window, Window):
         raise TraceError(
-            f"TMA copies a window of an array, such as A[0:64, 0:64], not {describe_memory(window)}"
+            f"TMA copies a window of an array, such as A[0:64, 0:64], not {describe(window)}"
         )
     check_shapes(window, tile)
     starts = [start.value if isinstance(start, Index) else start for start in window.starts]

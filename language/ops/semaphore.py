@@ -8,7 +8,8 @@ from ...dialect import ops as smem
 from ..dtypes import i32
 from ..errors import TraceError
 from ..trace import op_builder
-from ..values.array import Array, describe_memory
+from ..values.array import Array
+from ..values.base import describe
 from ..values.boolean import Bool
 from ..values.index import Index, index_value
 
@@ -35,8 +36,7 @@ def semaphore_arrive(semaphores: Array, index: Index | int, count: Index | int) 
     """
     if not isinstance(semaphores, Array) or len(semaphores.names) != 1 or semaphores.dtype != i32:
         raise TraceError(
-            "expected an array of i32 with one dimension as semaphores, not "
-            f"{describe_memory(semaphores)}"
+            f"expected an array of i32 with one dimension as semaphores, not {describe(semaphores)}"
         )
     operands: list[Any] = [semaphores.value, index_value(index), index_value(count)]
     return Bool(smem.semaphore_arrive(*operands))

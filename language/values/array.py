@@ -14,6 +14,7 @@ from .base import Traced, describe
 from .fragment import Fragment, as_node
 from .index import Index, index_value, is_index
 from .node import ArrayElement, join_shapes
+from .operators import Unloaded
 from .scalar import Scalar, as_scalar
 from .slices import IndexRange, index_ranges
 
@@ -28,7 +29,7 @@ class NamedExtent(Index):
         self.name = name
 
 
-class Array(Traced):
+class Array(Unloaded, Traced):
     """An array in global memory: a parameter of the kernel.
 
     `A[row : row + 64, k : k + 64]` is a window of 64 x 64 elements; an index instead of a slice drops the
@@ -101,7 +102,7 @@ class Array(Traced):
         )
 
 
-class Window:
+class Window(Unloaded):
     """A rectangle of an array: its start and its extents.
 
     Attributes:
@@ -237,13 +238,8 @@ def _element_at(array: Array, positions: tuple[Any, ...]) -> Fragment:
                 "index for each dimension"
             )
     nodes = tuple(as_node(position, index_type) for position in positions)
-    shape, axis = join_shapes(nodes)
-    location = current().here()
     return Fragment(
-        node=ArrayElement(array.dtype, shape, axis, "load", nodes, location, array=array)
+        node=ArrayElement(
+            array.dtype, *join_shapes(nodes), "load", nodes, current().here(), array=array
+        )
     )
-
-
-def describe_memory(operand: object) -> str:
-    """Describe an operand for a message, as `describe`; also a window."""
-    return operand.type_text if isinstance(operand, Window) else describe(operand)

@@ -25,6 +25,9 @@ class Traced:
     #: What to write instead of `.T`, for messages.
     instead_of_transpose = "tiles and windows have one"
 
+    #: The advice where it is an operand of arithmetic but has none, for messages.
+    instead = "expected a fragment or a number"
+
     def __init__(self, value: Any, scope: KernelScope | None = None) -> None:
         self._value = value
         self.scope = scope or current().scope
@@ -111,7 +114,8 @@ def name_of(value: object, frame: FrameType | None = None) -> str | None:
 
 def describe(operand: object) -> str:
     """Describe an operand for a message: its type, or the Python object."""
-    return operand.type_text if isinstance(operand, Traced) else repr(operand)
+    text = getattr(operand, "type_text", None)
+    return text if isinstance(text, str) else repr(operand)
 
 
 def escape_message(value: Traced, name: str = "") -> str:

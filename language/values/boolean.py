@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from ...bindings.mlir import arith, ir
+from ..dtypes import b1
 from ..errors import TraceError
 from ..trace import current, op_builder
 from .base import Traced, describe
 
 
 class Bool(Traced):
-    """A condition, of type i1: the result of a comparison. `&`, `|` and `~` combine conditions."""
+    """A condition, of type i1: the result of a comparison. `&`, `|`, `^` and `~` combine conditions."""
 
     __slots__ = ()
 
     kind = "a condition"
+
+    dtype = b1
 
     def __and__(self, other: Bool | bool) -> Bool:
         return _combine(arith.andi, self, other)
@@ -26,6 +29,17 @@ class Bool(Traced):
         return _combine(arith.ori, self, other)
 
     __ror__ = __or__
+
+    def __xor__(self, other: Bool | bool) -> Bool:
+        return _combine(arith.xori, self, other)
+
+    __rxor__ = __ne__ = __xor__  # pyright: ignore[reportAssignmentType]
+
+    def __eq__(self, other: Any) -> Bool:  # pyright: ignore[reportIncompatibleMethodOverride]
+        unequal = _combine(arith.xori, self, other)
+        return unequal if unequal is NotImplemented else ~unequal
+
+    __hash__ = object.__hash__
 
     def __invert__(self) -> Bool:
         return _combine(arith.xori, self, True)

@@ -18,6 +18,23 @@ _F, _I = arith.CmpFPredicate, arith.CmpIPredicate
 #: Allows LLVM an approximation: of the ops here, `div.approx.f32`.
 _APPROXIMATE = arith.FastMathFlags.afn
 
+
+def _remainder(a: Any, b: Any) -> Any:
+    return arith.subi(a, arith.muli(arith.floordivsi(a, b), b))
+
+
+def _negate(x: Any) -> Any:
+    return arith.subi(current().constant(x.type, 0), x)
+
+
+def _invert(x: Any) -> Any:
+    return arith.xori(x, current().constant(x.type, 1 if str(x.type) == "i1" else -1))
+
+
+#: What to write for operations that elements of floats do not have.
+_INSTEAD = {"%": "write x - sl.floor(x / y) * y", "//": "write sl.floor(x / y)"}
+
+
 #: Operations on two elements of a type, by name: of floats, of integers.
 BINARY: dict[str, tuple[Build | None, Build | None]] = {
     "+": (arith.addf, arith.addi),
@@ -26,6 +43,7 @@ BINARY: dict[str, tuple[Build | None, Build | None]] = {
     "/": (arith.divf, None),
     "fdiv": (partial(arith.divf, fastmath=_APPROXIMATE), None),
     "//": (None, arith.floordivsi),
+    "%": (None, _remainder),
     "maximum": (arith.maximumf, arith.maxsi),
     "minimum": (arith.minimumf, arith.minsi),
     "maxnum": (arith.maxnumf, None),
@@ -61,7 +79,8 @@ UNARY: dict[str, tuple[Build | None, Build | None]] = {
     "floor": (math.floor, None),
     "log": (math.log, None),
     "log2": (math.log2, None),
-    "neg": (arith.negf, None),
+    "invert": (None, _invert),
+    "neg": (arith.negf, _negate),
     "rsqrt": (math.rsqrt, None),
     "sin": (math.sin, None),
     "sqrt": (math.sqrt, None),
@@ -77,10 +96,23 @@ def result_type(name: str, dtype: DType) -> DType:
     """
     if name in COMPARISONS:
         return b1
-    builders = BINARY.get(name) or UNARY[name]
-    if builders[0 if dtype.is_float else 1] is None and not (name == "neg" and not dtype.is_float):
-        raise TraceError(f"elements of {dtype} have no {name}")
+    builders = BINARY.get(name) or UNARY.get(name)
+    if builders is None:
+        raise TraceError(
+            f"elements have no {name}; of matrices, write sl.mma(a, b), with B in a tile"
+        )
+    if builders[0 if dtype.is_float else 1] is None:
+        instead = "convert them, by x.to(sl.f32)"
+        if dtype.is_float:
+            instead = _INSTEAD.get(name, "convert them, by x.to(sl.i32)")
+        raise TraceError(f"elements of {dtype} have no {name}; {instead}")
     return dtype
+
+
+def is_of_floats(name: str) -> bool:
+    """Return whether an operation takes indices as floats: `/`, and functions such as `sqrt`."""
+    builders = BINARY.get(name) or UNARY.get(name)
+    return builders is not None and builders[1] is None and name != "pow"
 
 
 def build_operation(name: str, dtype: DType, operands: list[Any]) -> Any:
@@ -89,8 +121,6 @@ def build_operation(name: str, dtype: DType, operands: list[Any]) -> Any:
     if name in COMPARISONS:
         build = arith.cmpf if dtype.is_float else arith.cmpi
         return build(COMPARISONS[name][kind], *operands)
-    if name == "neg" and not dtype.is_float:
-        return arith.subi(current().constant(dtype.type, 0), *operands)
     build = (BINARY.get(name) or UNARY[name])[kind]
     assert build is not None, name
     return build(*operands)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...bindings.mlir import arith
 from ...dialect import ops as smem
+from ...dialect.ops.registers import vector_type
 from ...dialect.slices import slice_dim
+from ...dialect.types import fragment as fragment_type
 from ...dialect.types import (
     is_a_fragment,
     is_accumulator,
     is_in_flight,
     shape_of,
 )
+from ...ir import emit
+from ...layout.fragments import WARPGROUP
 from ..dtypes import DType, b1, dtype_of, index
 from ..errors import TraceError
 from ..trace import KernelScope, current, op_builder
 from . import elements
 from .base import Traced, describe
 from .boolean import Bool, condition_value
-from .index import Index, as_index, index_of_op, is_index
+from .index import as_index, index_of_op, is_index
 from .mapping import build_map, element_of
 from .node import (
     Coordinate,
@@ -32,7 +37,7 @@ from .node import (
     shape_text,
 )
 from .operators import Operators
-from .scalar import Scalar, as_scalar
+from .scalar import Number, as_scalar, common_dtype, wrap_number
 
 
 class Fragment(Operators, Traced):
@@ -97,7 +102,7 @@ class Fragment(Operators, Traced):
     def type_text(self) -> str:
         if self.shape is None:
             return "an expression of positions"
-        text = shape_text(ElementExpr(self.dtype, self.shape, self.axis))
+        text = shape_text(self.node)
         if self.is_expression:
             return text
         if self.in_flight:
@@ -112,41 +117,86 @@ class Fragment(Operators, Traced):
         """
         return _convert(self, dtype)
 
-    def max(self, axis: int, warpgroups: int = 1) -> Fragment:
-        """Return the maximum along an axis, a slice; NaN if an element is."""
+    def max(self, axis: int | None = None, warpgroups: int = 1) -> Any:
+        """Return the maximum along an axis, a slice, or of all, a number; NaN if an element is."""
         return reduce(self, "max", axis, warpgroups)
 
-    def min(self, axis: int, warpgroups: int = 1) -> Fragment:
-        """Return the minimum along an axis, a slice; NaN if an element is."""
+    def min(self, axis: int | None = None, warpgroups: int = 1) -> Any:
+        """Return the minimum along an axis, a slice, or of all, a number; NaN if an element is."""
         return reduce(self, "min", axis, warpgroups)
 
-    def sum(self, axis: int, warpgroups: int = 1) -> Fragment:
-        """Return the sum along an axis, a slice."""
+    def sum(self, axis: int | None = None, warpgroups: int = 1) -> Any:
+        """Return the sum along an axis, a slice, or of all, a number."""
         return reduce(self, "sum", axis, warpgroups)
 
-    def prod(self, axis: int, warpgroups: int = 1) -> Fragment:
-        """Return the product along an axis, a slice."""
+    def prod(self, axis: int | None = None, warpgroups: int = 1) -> Any:
+        """Return the product along an axis, a slice, or of all, a number."""
         return reduce(self, "prod", axis, warpgroups)
 
     @op_builder
     def __getitem__(self, index: Any) -> Fragment:
-        """Return columns, `acc[:, 64:128]`; `m[:, None]` and `m[None, :]` of a slice are the slice."""
+        """Return columns or rows, `acc[:, 64:128]`; of a slice, `m[:, None]` or `m[None, :]`, which meets
+        slices along the other axis."""
         dims = index if isinstance(index, tuple) else (index,)
         if self.axis is not None:
             if dims in ((slice(None), None), (None, slice(None))) and dims[self.axis] is None:
-                return self
+                return self._expanded()
             expected = "m[:, None]" if self.axis == 1 else "m[None, :]"
             raise TraceError(f"{self.type_text} is indexed; expected {expected}, or no index")
-        if len(dims) != 2 or dims[0] != slice(None) or not isinstance(dims[1], slice):
-            raise TraceError(f"{self.type_text} is indexed; expected columns, x[:, first:last]")
-        assert self.shape is not None
-        first, last, step = dims[1].indices(self.shape[1])
-        if step != 1 or last <= first:
-            raise TraceError(f"{self.type_text} has no columns {first} : {last}")
-        return Fragment(smem.columns(readable(self).value, first, last - first))
+        dims = (*dims, slice(None))[:2] if len(dims) == 1 else dims
+        if self.shape is None or len(dims) != 2 or not all(map(_is_static_slice, dims)):
+            raise TraceError(
+                f"{self.type_text} is indexed; expected numbers, x[:, first:last] or x[first:last, :]"
+            )
+        (first_row, last_row, row_step), (first, last, step) = (
+            part.indices(extent) for part, extent in zip(dims, self.shape, strict=True)
+        )
+        if (row_step, step) != (1, 1) or last <= first or last_row <= first_row:
+            raise TraceError(
+                f"{self.type_text} has no rows {first_row} : {last_row}, columns {first} : {last}"
+            )
+        part = _rows(readable(self), first_row, last_row)
+        if (first, last) == (0, self.shape[1]):
+            return part
+        return Fragment(smem.columns(part.value, first, last - first))
+
+    def _expanded(self) -> Fragment:
+        """Return a slice that meets slices along the other axis."""
+        return Fragment(self._value, self.scope, replace(self.node, expanded=True))
 
     def _apply(self, name: str, *operands: Any) -> Any:
         return apply(name, *operands)
+
+
+def _is_static_slice(index: Any) -> bool:
+    return isinstance(index, slice) and not any(
+        isinstance(bound, Traced) for bound in (index.start, index.stop, index.step)
+    )
+
+
+def _rows(fragment: Fragment, first: int, last: int) -> Fragment:
+    """Return rows of a matrix, which are in registers of their own.
+
+    Raises:
+        TraceError: for rows that share a register with others, on one of the architectures.
+    """
+    assert fragment.shape is not None
+    rows, columns = fragment.shape
+    if (first, last) == (0, rows):
+        return fragment
+    # A tcgen05 instruction of 128 rows has them in other threads than two of 64 rows.
+    step = 128 if rows % 128 == 0 else 64
+    if first % step or last % step or (last - first) % 128 != rows % 128:
+        raise TraceError(
+            f"rows {first} : {last} are taken of {fragment.type_text}, where a thread has elements of "
+            f"each {step} rows; expected {step} rows from a multiple of {step}, within {rows}"
+        )
+    vector = smem.to_registers(fragment.value)
+    elements = range(first * columns // WARPGROUP, last * columns // WARPGROUP)
+    members = [emit.extract_element(vector, i) for i in elements]
+    type_ = fragment_type((last - first, columns), fragment.dtype.type)
+    part = emit.value("vector.from_elements", members, vector_type(type_))
+    return Fragment(smem.from_registers(part, type_))
 
 
 @op_builder
@@ -185,11 +235,10 @@ def apply(name: str, *operands: Any) -> Any:
     """
     if not all(isinstance(operand, Traced | int | float) for operand in operands):
         return NotImplemented
-    dtype = _common(name, operands)
+    dtype = common_dtype(name, operands)
     nodes = tuple(as_node(operand, dtype) for operand in operands)
-    shape, axis = join_shapes(nodes)
     result = elements.result_type(name, dtype)
-    return Fragment(node=Operation(result, shape, axis, name, nodes, current().here()))
+    return Fragment(node=Operation(result, *join_shapes(nodes), name, nodes, current().here()))
 
 
 @op_builder
@@ -209,10 +258,9 @@ def where(condition: Any, first: Any, second: Any) -> Any:
     """
     if not any(isinstance(operand, Fragment) for operand in (condition, first, second)):
         return _select(condition, first, second)
-    dtype = _common("where", (first, second))
+    dtype = common_dtype("sl.where", (first, second))
     nodes = (as_node(condition, b1), as_node(first, dtype), as_node(second, dtype))
-    shape, axis = join_shapes(nodes)
-    return Fragment(node=Operation(dtype, shape, axis, "where", nodes, current().here()))
+    return Fragment(node=Operation(dtype, *join_shapes(nodes), "where", nodes, current().here()))
 
 
 def _select(condition: Any, first: Any, second: Any) -> Any:
@@ -222,10 +270,9 @@ def _select(condition: Any, first: Any, second: Any) -> Any:
         first, second = as_index(first), as_index(second)
         selected = arith.select(test, first.value, second.value)
         return index_of_op(selected, unsigned=first.unsigned and second.unsigned)
-    dtype = _common("where", (first, second))
-    selected = arith.select(test, as_scalar(first, dtype).value, as_scalar(second, dtype).value)
-    current().pure.append(selected.owner)
-    return Scalar(selected)
+    dtype = common_dtype("sl.where", (first, second))
+    values = [as_scalar(operand, dtype).value for operand in (first, second)]
+    return wrap_number(arith.select(test, *values), dtype)
 
 
 @op_builder
@@ -236,36 +283,6 @@ def _convert(fragment: Fragment, dtype: DType) -> Fragment:
         return fragment
     conversion = Operation(target, node.shape, node.axis, "to", (node,), current().here())
     return Fragment(node=conversion)
-
-
-def _common(name: str, operands: tuple[Any, ...]) -> DType:
-    """Return the element type of an operation's operands; Python numbers take that of the others."""
-    types = [type_of(operand) for operand in operands if isinstance(operand, Traced)]
-    if not types:
-        raise TraceError(f"{name} has no fragment among its operands")
-    for dtype in types[1:]:
-        if dtype != types[0]:
-            raise TraceError(
-                f"elements of {types[0]} meet elements of {dtype}; convert one, for example by "
-                f"x.to(sl.{types[0]})"
-            )
-    return types[0]
-
-
-def type_of(operand: Traced) -> DType:
-    """Return the element type of an operand.
-
-    Raises:
-        TraceError: for a tile or an array.
-    """
-    operand.check()
-    if isinstance(operand, Fragment | Scalar):
-        return operand.dtype
-    if isinstance(operand, Index):
-        return index
-    if isinstance(operand, Bool):
-        return b1
-    raise TraceError(f"{operand.type_text} is no operand of arithmetic; sl.load reads it")
 
 
 def as_node(operand: Any, dtype: DType) -> ElementExpr:
@@ -279,12 +296,12 @@ def as_node(operand: Any, dtype: DType) -> ElementExpr:
         ):
             raise TraceError(f"{operand.type_text} has no arithmetic; expected an accumulator")
         return node
-    if isinstance(operand, Traced):
-        if type_of(operand) != dtype:
-            raise TraceError(f"{operand.type_text} is used as {dtype}")
-        return Uniform(dtype, None, None, operand)
-    if not isinstance(operand, int | float):
-        raise TraceError(f"{operand!r} is used as {dtype}; expected a number, or a fragment")
+    if isinstance(operand, Number):
+        operand = as_scalar(operand, dtype)
+    elif not isinstance(operand, Bool | int | float) or (isinstance(operand, Bool) and dtype != b1):
+        raise TraceError(
+            f"{describe(operand)} is used as {dtype}; expected a number, or a fragment"
+        )
     return Uniform(dtype, None, None, operand)
 
 
@@ -298,32 +315,53 @@ _REDUCTIONS = {
 
 
 @op_builder
-def reduce(given: Fragment, operation: str, axis: int, warpgroups: int = 1) -> Fragment:
-    """Return a reduction along an axis, a slice.
+def reduce(given: Fragment, operation: str, axis: int | None = None, warpgroups: int = 1) -> Any:
+    """Return a reduction along an axis, a slice, or of all elements, a number that all threads have.
+
+    Of all elements, those of each row are reduced first. A slice has one axis, and is reduced whole.
 
     Args:
         given: a readable accumulator (M, N), or an expression of one.
         operation: "max", "min", "sum", "prod", or a word of `gpu.all_reduce`, for example "maxnumf".
-        axis: 1 to reduce each row, 0 to reduce each column.
-        warpgroups: adjacent warpgroups that hold pieces along the axis; all get the result.
+        axis: 1 to reduce each row, 0 to reduce each column; None to reduce all.
+        warpgroups: adjacent warpgroups that hold pieces along the axis, or any pieces if it is None; all
+            get the result.
 
     Raises:
-        TraceError: for a slice, another axis, or a word that the elements do not have.
+        TraceError: for a slice with an axis, another axis, or a word that the elements do not have.
 
     Example:
         >>> print(sl.reduce(scores, "maxnumf", axis=1).type_text)
         a slice of 64 rows of f32
+        >>> print(sl.reduce(scores, "max").type_text)
+        a number of f32
     """
     value = readable(given)
-    if value.axis is not None:
-        raise TraceError(f"{value.type_text} is reduced; expected a matrix")
-    if axis not in (0, 1):
+    if value.axis is not None and axis is not None:
         raise TraceError(
-            f"a fragment is reduced along axis {axis!r}; expected 0 (columns) or 1 (rows)"
+            f"{value.type_text} is reduced along an axis; expected a matrix, or no axis"
+        )
+    if axis not in (0, 1, None):
+        raise TraceError(
+            f"a fragment is reduced along axis {axis!r}; expected 0 (columns), 1 (rows), or none"
         )
     float_word, integer_word = _REDUCTIONS.get(operation, (operation, operation))
     word = float_word if value.dtype.is_float else integer_word
-    return Fragment(smem.reduce(value.value, word, axis=axis, warpgroups=warpgroups))
+    if axis is not None:
+        return Fragment(smem.reduce(value.value, word, axis=axis, warpgroups=warpgroups))
+    return _reduce_all(value, word, warpgroups)
+
+
+def _reduce_all(value: Fragment, word: str, warpgroups: int) -> Any:
+    """Return the reduction of all elements of a matrix or a slice."""
+    part = value.value
+    if value.axis is None:
+        part = smem.reduce(part, word, axis=1)
+    # Repeated along its other axis, a slice is reduced to one that is the same number everywhere.
+    dim = 0 if slice_dim(part.type) == 0 else 1
+    whole = smem.broadcast(part, (64, 8)[dim])
+    registers = smem.to_registers(smem.reduce(whole, word, axis=1 - dim, warpgroups=warpgroups))
+    return wrap_number(emit.extract_element(registers, 0), value.dtype)
 
 
 @op_builder

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ...bindings.mlir import arith
+from ..dtypes import index as index_type
 from ..errors import TraceError
 from ..trace import KernelScope, current, op_builder
-from .base import Traced, describe
+from .base import describe
 from .boolean import Bool
+from .scalar import Number
 
 #: A sum of products: the coefficient of each opaque value, and of None, the constant.
 Linear = dict[object, int]
@@ -16,13 +20,17 @@ Linear = dict[object, int]
 _P = arith.CmpIPredicate
 
 
-class Index(Traced):
+class Index(Number, dtype=index_type):
     """An integer of type index: a position, an extent, a loop variable.
 
     Indices are 0 or more where that follows from how they are made; a difference may be below. `//` and
     `%` round towards minus infinity, as Python's.
 
+    With floats, by `/`, and in functions such as `sl.sqrt`, an index is its number, an f32: exact up to
+    2^24, rounded to nearest even beyond. With numbers of integer types the result is an index.
+
     Attributes:
+        dtype: `sl.index`.
         linear: the value as a linear form, which shows that `row + 64 - row` is 64.
         unsigned: whether it is known to be 0 or more.
         covering: (extent, number) for `sl.cdiv(extent, number)` of a named extent, else None.
@@ -48,58 +56,11 @@ class Index(Traced):
     def rewrap(self, value: Any, scope: KernelScope | None = None) -> Index:
         return Index(value, scope, unsigned=self.unsigned)
 
-    def __add__(self, other: Index | int) -> Index:
-        return _sum(self, other, 1)
-
-    def __radd__(self, other: int) -> Index:
-        return _sum(other, self, 1)
-
-    def __sub__(self, other: Index | int) -> Index:
-        return _sum(self, other, -1)
-
-    def __rsub__(self, other: int) -> Index:
-        return _sum(other, self, -1)
-
-    def __mul__(self, other: Index | int) -> Index:
-        return _product(self, other)
-
-    def __rmul__(self, other: int) -> Index:
-        return _product(other, self)
-
-    def __floordiv__(self, other: Index | int) -> Index:
-        return _quotient(self, other)
-
-    def __rfloordiv__(self, other: int) -> Index:
-        return _quotient(other, self)
-
-    def __mod__(self, other: Index | int) -> Index:
-        return _remainder(self, other)
-
-    def __rmod__(self, other: int) -> Index:
-        return _remainder(other, self)
-
-    def __neg__(self) -> Index:
-        return _sum(0, self, -1)
-
-    def __lt__(self, other: Index | int) -> Bool:
-        return _compare(self, other, "lt")
-
-    def __le__(self, other: Index | int) -> Bool:
-        return _compare(self, other, "le")
-
-    def __gt__(self, other: Index | int) -> Bool:
-        return _compare(self, other, "gt")
-
-    def __ge__(self, other: Index | int) -> Bool:
-        return _compare(self, other, "ge")
-
-    def __eq__(self, other: object) -> Bool:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return _compare(self, other, "eq")
-
-    def __ne__(self, other: object) -> Bool:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return _compare(self, other, "ne")
-
-    __hash__ = object.__hash__
+    def _apply(self, name: str, *operands: Any) -> Any:
+        build = _OF_INDICES.get(name)
+        if build is not None and all(map(is_index, operands)):
+            return build(*operands)
+        return super()._apply(name, *operands)
 
 
 def index_value(operand: Any) -> Any:
@@ -160,8 +121,6 @@ def index_of_op(
 
 @op_builder
 def _sum(a: Any, b: Any, sign: int) -> Any:
-    if not (is_index(a) and is_index(b)):
-        return NotImplemented
     if b is not a and isinstance(b, int) and b == 0:
         return a
     if sign > 0 and isinstance(a, int) and a == 0:
@@ -175,8 +134,6 @@ def _sum(a: Any, b: Any, sign: int) -> Any:
 
 @op_builder
 def _product(a: Any, b: Any) -> Any:
-    if not (is_index(a) and is_index(b)):
-        return NotImplemented
     for factor, other in ((a, b), (b, a)):
         if isinstance(factor, int) and factor == 1:
             return other
@@ -191,8 +148,6 @@ def _product(a: Any, b: Any) -> Any:
 
 @op_builder
 def _quotient(a: Any, b: Any) -> Any:
-    if not (is_index(a) and is_index(b)):
-        return NotImplemented
     lhs, rhs = _divisible(a, b)
     unsigned = lhs.unsigned and rhs.unsigned
     build = arith.divui if unsigned else arith.floordivsi
@@ -201,8 +156,6 @@ def _quotient(a: Any, b: Any) -> Any:
 
 @op_builder
 def _remainder(a: Any, b: Any) -> Any:
-    if not (is_index(a) and is_index(b)):
-        return NotImplemented
     lhs, rhs = _divisible(a, b)
     if lhs.unsigned and rhs.unsigned:
         return index_of_op(arith.remui(lhs.value, rhs.value), unsigned=True)
@@ -219,11 +172,26 @@ def _divisible(a: Any, b: Any) -> tuple[Index, Index]:
 
 @op_builder
 def _compare(a: Any, b: Any, relation: str) -> Any:
-    if not (is_index(a) and is_index(b)):
-        return NotImplemented
     lhs, rhs = as_index(a), as_index(b)
     sign = "u" if lhs.unsigned and rhs.unsigned else "s"
     name = relation if relation in ("eq", "ne") else f"{sign}{relation}"[:3]
     test = arith.cmpi(getattr(_P, name), lhs.value, rhs.value)
     current().pure.append(test.owner)
     return Bool(test)
+
+
+#: Operations on indices, by name, that know more of the result than its value.
+_OF_INDICES: dict[str, Callable[..., Any]] = {
+    "+": partial(_sum, sign=1),
+    "-": partial(_sum, sign=-1),
+    "*": _product,
+    "//": _quotient,
+    "%": _remainder,
+    "neg": lambda operand: _sum(0, operand, -1),
+    **{
+        operator: partial(_compare, relation=relation)
+        for operator, relation in zip(
+            ("<", "<=", ">", ">=", "==", "!="), ("lt", "le", "gt", "ge", "eq", "ne"), strict=True
+        )
+    },
+}

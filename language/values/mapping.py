@@ -8,7 +8,7 @@ from ...bindings.mlir import arith, memref
 from ...dialect import ops as smem
 from ...dialect.arguments import REFUSED, VALUE, wrong_argument
 from ...dialect.slices import slice_dim
-from ...dialect.types import shape_of, tensor_of
+from ...dialect.types import tensor_of
 from ..dtypes import DType, b1, f16, f32, i32, of_mlir
 from ..errors import TraceError
 from . import elements
@@ -58,7 +58,8 @@ def build_map(node: ElementExpr) -> Any:
     values: dict[int, Any] = {}
     for part in _parts(node, main):
         values[id(part)] = build_map(part)
-    inputs, matrix_shape = _inputs(node, values)
+    inputs = _inputs(node, values)
+    matrix_shape = node.shape if node.axis is None else None
     broadcast = [_broadcast(value, matrix_shape) for value in inputs.values()]
 
     def body(*arguments: Any) -> Any:
@@ -127,10 +128,8 @@ def _parts(node: ElementExpr, main: DType) -> list[ElementExpr]:
     return subexpressions
 
 
-def _inputs(
-    node: ElementExpr, values: dict[int, Any]
-) -> tuple[dict[int, Any], tuple[int, ...] | None]:
-    """Return the values that are inputs, by node, and the shape of matrices among them."""
+def _inputs(node: ElementExpr, values: dict[int, Any]) -> dict[int, Any]:
+    """Return the values that are inputs, by node."""
     inputs: dict[int, Any] = {}
     stack, seen = [node], set[int]()
     while stack:
@@ -144,8 +143,7 @@ def _inputs(
             inputs[id(part)] = fragment.value
         else:
             stack.extend(reversed(part.arguments()))
-    shapes = [shape_of(value.type) for value in inputs.values()]
-    return inputs, next((shape for shape in shapes if len(shape) == 2), None)
+    return inputs
 
 
 def _broadcast(value: Any, shape: tuple[int, ...] | None) -> Any:

@@ -20,11 +20,13 @@ class ElementExpr:
         shape: of the fragment: (M, N), (M,) or (N,) of a slice; None if any fragment fits, for a
             position or a number.
         axis: of a slice, the dimension that is gone; else None.
+        expanded: whether a slice was indexed with None, `m[:, None]`, to meet one along the other axis.
     """
 
     dtype: DType
     shape: tuple[int, ...] | None
     axis: int | None
+    expanded: bool = field(default=False, kw_only=True)
 
     def arguments(self) -> tuple[ElementExpr, ...]:
         """The nodes that it is computed from."""
@@ -65,6 +67,10 @@ class Operation(ElementExpr):
     operands: tuple[ElementExpr, ...]
     location: Any
     computed: dict[str, Traced] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.axis is not None and any(node.expanded for node in self.operands):
+            object.__setattr__(self, "expanded", True)
 
     def arguments(self) -> tuple[ElementExpr, ...]:
         return self.operands
@@ -123,14 +129,26 @@ def leaves(node: ElementExpr) -> list[ElementExpr]:
 def join_shapes(nodes: tuple[ElementExpr, ...]) -> tuple[tuple[int, ...] | None, int | None]:
     """Return (shape, axis) of an operation on fragments; slices are broadcast to matrices.
 
+    Slices along both axes are broadcast to a matrix if all are indexed with None.
+
     Raises:
         TraceError: if the extents do not meet.
     """
     shaped = [node for node in nodes if node.shape is not None]
-    matrices = [node for node in shaped if node.axis is None]
     if not shaped:
         return None, None
-    first = (matrices or shaped)[0]
+    matrix = next((node for node in shaped if node.axis is None), None)
+    if matrix is None and len({node.expanded for node in shaped}) == 2:
+        raise TraceError(
+            " meets ".join(map(shape_text, shaped))
+            + "; index both with None, or neither: m[:, None] "
+            "for rows, n[None, :] for columns"
+        )
+    rows, columns = (next((n for n in shaped if n.axis == axis), None) for axis in (1, 0))
+    if matrix is None and rows is not None and columns is not None and rows.expanded:
+        assert rows.shape is not None and columns.shape is not None
+        matrix = ElementExpr(rows.dtype, (*rows.shape, *columns.shape), None)
+    first = matrix or shaped[0]
     for node in shaped:
         if not _fits(node, first):
             raise TraceError(
@@ -150,8 +168,10 @@ def _fits(node: ElementExpr, into: ElementExpr) -> bool:
 
 def _expected_shape(node: ElementExpr, into: ElementExpr) -> str:
     assert into.shape is not None
+    if into.axis is not None and node.axis == into.axis:
+        return "slices of the same extent"
     if into.axis is not None:
-        return "two slices along the same axis, or a matrix to broadcast them to"
+        return "two slices along one axis, or m[:, None] of the rows and n[None, :] of the columns"
     if node.axis is not None:
         lines = "rows" if node.axis == 1 else "columns"
         return f"a slice with {into.shape[1 - node.axis]} {lines}"
@@ -164,4 +184,5 @@ def shape_text(node: ElementExpr) -> str:
     text = "x".join(map(str, node.shape))
     if node.axis is None:
         return f"a fragment {text} of {node.dtype}"
-    return f"a slice of {text} {'rows' if node.axis == 1 else 'columns'} of {node.dtype}"
+    index = ("[None, :]", "[:, None]")[node.axis] if node.expanded else ""
+    return f"a slice{index} of {text} {'rows' if node.axis == 1 else 'columns'} of {node.dtype}"

@@ -1,21 +1,59 @@
-"""Numbers of the running kernel: scalar arguments, elements of arrays."""
+"""Numbers of the running kernel: scalar arguments, elements of arrays, and what indices share."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..dtypes import DType, of_mlir
+from ...bindings.mlir import arith
+from ..dtypes import DType, b1, f32, f64, i32, i64, of_mlir
 from ..dtypes import index as index_type
 from ..errors import TraceError
 from ..trace import KernelScope, current, op_builder
 from . import elements
 from .base import Traced, describe
 from .boolean import Bool
-from .index import Index
-from .operators import Operators
+from .operators import Operators, Unloaded
+
+#: The class of numbers of an element type; of other types, it is `Scalar`.
+_CLASSES: dict[DType, Any] = {b1: Bool}
 
 
-class Scalar(Operators, Traced):
+class Number(Operators, Traced):
+    """A number of the running kernel: a `Scalar`, or an `Index`.
+
+    Attributes:
+        dtype: the element type.
+    """
+
+    __slots__ = ()
+
+    dtype: DType
+
+    def __init_subclass__(cls, dtype: DType | None = None) -> None:
+        if dtype is not None:
+            cls.dtype = dtype
+            _CLASSES[dtype] = cls
+
+    @op_builder
+    def to(self, dtype: DType) -> Any:
+        """Return the number converted to another type: rounded to nearest even, or, from a float to an
+        integer, towards zero; `sl.index` gives an `Index`.
+
+        Example:
+            >>> print((1.0 / sl.sqrt(A.shape[1])).type_text, C[0, 0].to(sl.f16).type_text)
+            a number of f32 a number of f16
+        """
+        value, source = self.value, self.dtype
+        if source == index_type and dtype.is_float:
+            value, source = arith.index_cast(i64.type, value), i64
+            current().pure.append(value.owner)
+        return wrap_number(elements.build_conversion(value, source, dtype), dtype)
+
+    def _apply(self, name: str, *operands: Any) -> Any:
+        return apply(name, *operands)
+
+
+class Scalar(Number):
     """A number, the same in all threads, or read by each: a scalar argument, an element of an array.
 
     It has the arithmetic of the elements of fragments, and can be used with them.
@@ -40,14 +78,6 @@ class Scalar(Operators, Traced):
     def type_text(self) -> str:
         return f"a number of {self.dtype}"
 
-    @op_builder
-    def to(self, dtype: DType) -> Any:
-        """Return the number converted to another type; `sl.index` gives an `Index`."""
-        return _wrap(elements.build_conversion(self.value, self.dtype, dtype), dtype)
-
-    def _apply(self, name: str, *operands: Any) -> Any:
-        return apply(name, *operands)
-
 
 @op_builder
 def apply(name: str, *operands: Any) -> Any:
@@ -56,33 +86,87 @@ def apply(name: str, *operands: Any) -> Any:
     Raises:
         TraceError: if the types of the numbers differ.
     """
-    if not all(isinstance(operand, Scalar | Bool | Index | int | float) for operand in operands):
+    if not all(isinstance(operand, Number | Bool | int | float) for operand in operands):
         return NotImplemented
-    dtype = next(operand.dtype for operand in operands if isinstance(operand, Scalar))
-    values = [as_scalar(operand, dtype).value for operand in operands]
-    return _wrap(elements.build_operation(name, dtype, values), elements.result_type(name, dtype))
+    dtype = common_dtype(name, operands)
+    numbers = [as_scalar(operand, dtype) for operand in operands]
+    if dtype == index_type and not all(map(_is_same, numbers, operands)):
+        return numbers[0]._apply(name, *numbers)
+    values = [number.value for number in numbers]
+    return wrap_number(
+        elements.build_operation(name, dtype, values), elements.result_type(name, dtype)
+    )
 
 
-def _wrap(value: Any, dtype: DType) -> Any:
+def _is_same(number: Any, operand: Any) -> bool:
+    return number is operand or not isinstance(operand, Traced)
+
+
+def common_dtype(name: str, operands: tuple[Any, ...]) -> DType:
+    """Return the element type of an operation's operands; Python numbers take that of the others.
+
+    An index meets f32 and f64 as a number of them, and numbers of an integer type as an index.
+
+    Args:
+        name: of the operation.
+        operands: values of the kernel, and Python numbers.
+
+    Raises:
+        TraceError: if the types do not meet, or for a value that has no arithmetic.
+    """
+    traced: list[Any] = [operand for operand in operands if isinstance(operand, Traced)]
+    for operand in traced:
+        operand.check()
+        if not isinstance(operand, Operators | Bool) or isinstance(operand, Unloaded):
+            raise TraceError(f"{operand.type_text} is an operand of {name}; {operand.instead}")
+    indices = [operand for operand in traced if _is_index(operand)]
+    types = list(dict.fromkeys(each.dtype for each in traced if not _is_index(each)))
+    if not types:
+        if all(isinstance(operand, bool) for operand in operands):
+            return b1
+        is_float = any(isinstance(operand, float) for operand in operands)
+        is_float = is_float or (bool(indices) and elements.is_of_floats(name))
+        return f32 if is_float else index_type if indices else i32
+    (first, *others) = types
+    if not others and (not indices or first in (f32, f64, index_type)):
+        return first
+    are_numbers = all(isinstance(operand, Number) for operand in traced)
+    if not others and first.kind == "integer" and are_numbers:
+        return index_type
+    meets = f"elements of {others[0]}" if others else "an index"
+    if b1 in types:
+        meets = meets if first == b1 else f"elements of {first}"
+        raise TraceError(f"a condition meets {meets}; write sl.where(condition, x, 0)")
+    raise TraceError(
+        f"elements of {first} meet {meets}; convert one, for example by x.to(sl.{first})"
+    )
+
+
+def _is_index(operand: Any) -> bool:
+    return isinstance(operand, Number) and operand.dtype == index_type
+
+
+def wrap_number(value: Any, dtype: DType) -> Any:
     """Return the value of an op without effects, of the class of its type."""
     current().pure.append(value.owner)
-    if dtype.kind == "bool":
-        return Bool(value)
-    return Index(value) if dtype == index_type else Scalar(value)
+    return _CLASSES.get(dtype, Scalar)(value)
 
 
 def as_scalar(operand: Any, dtype: DType) -> Any:
-    """Return a scalar of an element type; a Python number becomes a constant.
+    """Return a number of an element type: of a Python number, a constant; an index is converted.
 
     Raises:
         TraceError: for another type.
     """
-    if isinstance(operand, Scalar):
-        if operand.dtype != dtype:
-            raise TraceError(
-                f"{operand.type_text} meets {dtype}; write x.to(sl.{dtype}) to convert it"
-            )
+    if isinstance(operand, Number | Bool) and operand.dtype == dtype:
         return operand
-    if isinstance(operand, int | float) and not isinstance(operand, bool):
-        return Scalar(elements.constant(operand, dtype), current().scopes[0])
+    if isinstance(operand, Number) and (
+        dtype == index_type or (_is_index(operand) and dtype.is_float)
+    ):
+        return operand.to(dtype)
+    if isinstance(operand, Scalar):
+        raise TraceError(f"{operand.type_text} meets {dtype}; write x.to(sl.{dtype}) to convert it")
+    if isinstance(operand, int | float) and isinstance(operand, bool) == (dtype == b1):
+        value = elements.constant(operand, dtype)
+        return _CLASSES.get(dtype, Scalar)(value, current().scopes[0])
     raise TraceError(f"{describe(operand)} meets a number of {dtype}; expected a number of {dtype}")

@@ -11,10 +11,11 @@ from ..errors import TraceError
 from ..trace import KernelScope, current, op_builder
 from .base import Traced
 from .index import Index
+from .operators import Unloaded
 from .slices import index_ranges
 
 
-class Tile(Traced):
+class Tile(Unloaded, Traced):
     """A tile in shared memory, (rows, columns) or (stages, rows, columns).
 
     `t[i]` of a tile with stages is a stage; `t[r : r + 64, :]` is a subtile, at any start; `t.T` is the

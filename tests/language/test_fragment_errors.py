@@ -28,7 +28,7 @@ def test_a_function_that_integers_do_not_have():
     def kernel(A, B):
         sl.exp(sl.load(A[0:64, :]).to(sl.i32))
 
-    assert failure(kernel)[0] == "elements of i32 have no exp"
+    assert failure(kernel)[0] == "elements of i32 have no exp; convert them, by x.to(sl.f32)"
 
 
 def test_a_function_of_a_tile():
@@ -64,8 +64,8 @@ def test_rows_meet_columns_without_a_matrix():
         x.max(axis=1) + x.max(axis=0)
 
     assert failure(kernel)[0] == (
-        "a slice of 64 columns of f32 meets a slice of 64 rows of f32; expected two slices along the "
-        "same axis, or a matrix to broadcast them to"
+        "a slice of 64 columns of f32 meets a slice of 64 rows of f32; expected two slices along one "
+        "axis, or m[:, None] of the rows and n[None, :] of the columns"
     )
 
 
@@ -82,17 +82,25 @@ def test_positions_that_a_slice_does_not_have():
     [
         (lambda x: x.max(axis=1)[0:3], "is indexed; expected m[:, None], or no index"),
         (lambda x: x.max(axis=0)[:, None], "is indexed; expected m[None, :], or no index"),
-        (lambda x: x[0:3, :], "is indexed; expected columns, x[:, first:last]"),
-        (lambda x: x[:, 8:8], "has no columns 8 : 8"),
+        (lambda x: x[0, :], "is indexed; expected numbers, x[:, first:last] or x[first:last, :]"),
+        (lambda x: x[:, 8:8], "has no rows 0 : 64, columns 8 : 8"),
+        (
+            lambda x: x[0:32, :],
+            "rows 0 : 32 are taken of a fragment 64x64 of f32, where a thread has elements of each 64 "
+            "rows; expected 64 rows from a multiple of 64, within 64",
+        ),
         (lambda x: x[:, 4:20], "takes tensor<64x16xf32> from column 4"),
-        (lambda x: x.max(axis=2), "is reduced along axis 2; expected 0 (columns) or 1 (rows)"),
+        (
+            lambda x: x.max(axis=2),
+            "is reduced along axis 2; expected 0 (columns), 1 (rows), or none",
+        ),
         (
             lambda x: x.max(axis=1).max(axis=1),
-            "a slice of 64 rows of f32 is reduced; expected a matrix",
+            "a slice of 64 rows of f32 is reduced along an axis; expected a matrix, or no axis",
         ),
         (lambda x: sl.iota(2), "positions are along axis 0 (rows) or 1 (columns), not 2"),
         (lambda x: sl.zeros((64,), sl.f32), "a slice of 64 elements needs its axis"),
-        (lambda x: sl.where(1.0, 2.0, 3.0), "where has no fragment among its operands"),
+        (lambda x: sl.where(1.0, 2.0, 3.0), "expected a condition, for example k < n, not 1.0"),
         (lambda x: x + "1", None),
         (lambda x: sl.map(max), "sl.map has no fragment; expected one or more"),
         (

@@ -345,14 +345,14 @@ def test_jumps_that_cannot_be(function, message):
 def test_values_of_two_types():
     def kernel(A, B):
         i = sl.block_id(0)
-        _ = i if i < 3 else 2.5
+        _ = i if i < 3 else sl.load(A[0:64, :])
 
     message, line, _ = failure(kernel)
     assert message == (
-        "the values for a condition of the kernel are an index and 2.5; expected two of one shape and "
-        "type"
+        "the values for a condition of the kernel are an index and a fragment 64x64 of f32; expected "
+        "two of one shape and type"
     )
-    assert line == "_ = i if i < 3 else 2.5"
+    assert line == "_ = i if i < 3 else sl.load(A[0:64, :])"
 
     def other(A, B):
         i = sl.block_id(0)
