@@ -50,7 +50,7 @@ class KernelOptions:
 def build(
     function: Callable[..., Any],
     parameters: Mapping[str, Parameter],
-    dtypes: Mapping[str, DType],
+    dtypes: Mapping[str, DType | None],
     constants: Mapping[str, Any],
     options: KernelOptions,
 ) -> Any:
@@ -59,7 +59,7 @@ def build(
     Args:
         function: the kernel.
         parameters: of its arrays and numbers, by name.
-        dtypes: their element types.
+        dtypes: their element types; None for those that are None in the kernel.
         constants: the values of its keyword-only parameters.
         options: of the decorator.
 
@@ -77,7 +77,7 @@ def build(
 def enter_kernel(
     code: CodeType,
     parameters: Mapping[str, Parameter],
-    dtypes: Mapping[str, DType],
+    dtypes: Mapping[str, DType | None],
     options: KernelOptions,
 ) -> Iterator[tuple[KernelTrace, Any, list[Any]]]:
     """Enter the body of a new kernel; yield its trace, its module, and its arguments.
@@ -87,6 +87,8 @@ def enter_kernel(
         parameters, dtypes, options: as for `build`.
     """
     location = ir.Location.file(code.co_filename, code.co_firstlineno, 1)
+    types = {name: dtype for name, dtype in dtypes.items() if dtype is not None}
+    present = {name: parameters[name] for name in parameters if name in types}
     trace = KernelTrace(code.co_name, Locations(code), options.warpgroups, options.inserts_sync)
     with location:
         module = ir.Module.create()
@@ -94,12 +96,13 @@ def enter_kernel(
             holder = gpu.GPUModuleOp("kernels")
             body = holder.bodyRegion.blocks.append()
         with ir.InsertionPoint(body):
-            function = _build_function(code.co_name, parameters, dtypes, options)
+            function = _build_function(code.co_name, present, types, options)
         block = function.add_entry_block()
     with tracing(trace), location, ir.InsertionPoint(block):
         trace.begin()
         try:
-            yield trace, module, _arguments(parameters, dtypes, block.arguments)
+            arguments = _arguments(present, types, block.arguments)
+            yield trace, module, [arguments.get(name) for name in parameters]
         except BaseException:
             trace.unwind()
             raise
@@ -144,16 +147,16 @@ def _argument_attributes(name: str, parameter: Parameter) -> dict[str, Any]:
 
 def _arguments(
     parameters: Mapping[str, Parameter], dtypes: Mapping[str, DType], values: Any
-) -> list[Any]:
-    """Return the traced arguments of the function, one for each parameter."""
-    arguments: list[Any] = []
+) -> dict[str, Any]:
+    """Return the traced arguments of the function, by name."""
+    arguments: dict[str, Any] = {}
     for (name, parameter), value in zip(parameters.items(), values, strict=True):
         if not parameter.is_scalar:
-            arguments.append(Array(value, name, parameter.shape))
+            arguments[name] = Array(value, name, parameter.shape)
         elif dtypes[name] == index_type:
-            arguments.append(Index(value))
+            arguments[name] = Index(value)
         else:
-            arguments.append(Bool(value) if dtypes[name].kind == "bool" else Scalar(value))
+            arguments[name] = Bool(value) if dtypes[name].kind == "bool" else Scalar(value)
     return arguments
 
 

@@ -14,6 +14,7 @@ from .diagnosis import run_located
 from .dtypes import DType, dtype_of
 from .errors import TraceError, without_frames
 from .locations import FOLDER
+from .misuse import misuse_of
 from .signature import Parameter, parse
 
 #: Options of `compile`, which are no names for constants of a trace.
@@ -53,11 +54,11 @@ class TracedFunction:
         keywords = ["*", *constants] if constants else []
         return f"<kernel {self.__name__}: {', '.join([*parameters, *keywords])}>"
 
-    def dtypes(self, *arguments: Any) -> dict[str, DType]:
-        """Return the element type of each parameter for arguments of a call.
+    def dtypes(self, *arguments: Any) -> dict[str, DType | None]:
+        """Return the element type of each parameter for arguments of a call; None for an argument None.
 
         Args:
-            arguments: arrays, numbers, or element types; none for parameters whose types are fixed.
+            arguments: arrays, numbers, element types, or None; none for parameters whose types are fixed.
 
         Raises:
             TraceError: for another number of arguments, or a type that the signature does not have.
@@ -69,10 +70,13 @@ class TracedFunction:
             raise TraceError(
                 f"{self.__name__} takes {len(names)} arguments ({', '.join(names)}), not {len(arguments)}"
             )
-        dtypes = {name: dtype_of(argument) for name, argument in zip(names, arguments, strict=True)}
+        dtypes = {
+            name: None if argument is None else dtype_of(argument)
+            for name, argument in zip(names, arguments, strict=True)
+        }
         for name, dtype in dtypes.items():
             fixed = self.parameters[name].dtype
-            if fixed is not None and fixed != dtype:
+            if fixed is not None and dtype is not None and fixed != dtype:
                 raise TraceError(f"{name} of {self.__name__} is of {dtype}; expected {fixed}")
         return dtypes
 
@@ -80,7 +84,7 @@ class TracedFunction:
         """Return the module of the kernel, in the current context, or in a new one.
 
         Args:
-            arguments: arrays, numbers, or element types.
+            arguments: arrays, numbers, or element types; None for a parameter that is None in the kernel.
             constants: for keyword-only parameters.
 
         Returns:
@@ -122,11 +126,16 @@ class TracedFunction:
                 raise TraceError(f"{self.__name__} needs the constant {name}")
         return values
 
-    def _build_verified(self, dtypes: dict[str, DType], constants: dict[str, Any]) -> Any:
+    def _build_verified(self, dtypes: dict[str, DType | None], constants: dict[str, Any]) -> Any:
         try:
             module = build(self.function, self.parameters, dtypes, constants, self.options)
         except TraceError as error:
             raise error.with_traceback(without_frames(error.__traceback__, FOLDER)) from None
+        except (TypeError, AttributeError) as error:
+            misuse = misuse_of(error, [name for name, dtype in dtypes.items() if dtype is None])
+            if misuse is None:
+                raise
+            raise misuse from error
         run_located(module.operation.verify)
         return module
 

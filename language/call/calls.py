@@ -90,10 +90,13 @@ class KernelCalls:
 
     Args:
         kernel: the kernel.
+        absent: the parameters that are None; others alone are arguments.
     """
 
-    def __init__(self, kernel: Traceable) -> None:
-        self._kernel, self._parameters = kernel, tuple(kernel.parameters.items())
+    def __init__(self, kernel: Traceable, absent: frozenset[str] = frozenset()) -> None:
+        self._kernel, self._absent = kernel, absent
+        self._parameters = tuple((n, p) for n, p in kernel.parameters.items() if n not in absent)
+        self._without: dict[frozenset[str], KernelCalls] = {}
         self._names = [name for name, _ in self._parameters]
         self._is_array = [not parameter.is_scalar for _, parameter in self._parameters]
         self._launches: dict[Hashable, _CachedLaunch] = {}
@@ -128,6 +131,10 @@ class KernelCalls:
         except Exception:
             # Too few arguments, no array, a signature that cannot be hashed: looked at one by one.
             read = key = launch = None
+        if launch is None:
+            calls, present = self._calls_of(arguments)
+            if calls is not self:
+                return calls.launch(present, constants, grid, stream)
         try:
             if launch is None or read is None or not launch.reads.hold():
                 launch, addresses, numbers = self._find(key, arguments, constants, grid)
@@ -146,6 +153,9 @@ class KernelCalls:
         self, arguments: Sequence[Any], constants: Mapping[str, Any], grid: Grid
     ) -> Prepared:
         """Return a launch to start many times; see `launch`."""
+        calls, present = self._calls_of(arguments)
+        if calls is not self:
+            return calls.prepare(present, constants, grid)
         try:
             launch, addresses, numbers = self._find(None, arguments, constants, grid)
             plan = launch.plan
@@ -172,6 +182,9 @@ class KernelCalls:
             CallError, TraceError: as for `launch`.
             Violations: if the kernel breaks a rule of the hardware.
         """
+        calls, present = self._calls_of(arguments)
+        if calls is not self:
+            return calls.emulate(present, constants, grid, arch)
         try:
             self._check(arguments)
             for (name, parameter), argument in zip(self._parameters, arguments, strict=True):
@@ -189,6 +202,18 @@ class KernelCalls:
             launch_on_cpu(compiled, None, arguments, grid)
         except LaunchError as error:
             raise self._error(arguments, error) from None
+
+    def _calls_of(self, arguments: Sequence[Any]) -> tuple[KernelCalls, Sequence[Any]]:
+        """Return the calls in which the same parameters are None, and the arguments that are not."""
+        present = [argument for argument in arguments if argument is not None]
+        if len(present) == len(arguments) or len(arguments) != len(self._parameters):
+            return self, arguments
+        pairs = zip(self._names, arguments, strict=True)
+        absent = frozenset(name for name, argument in pairs if argument is None)
+        with self._lock:
+            if absent not in self._without:
+                self._without[absent] = KernelCalls(self._kernel, absent)
+            return self._without[absent], present
 
     def _find(
         self,
@@ -236,7 +261,9 @@ class KernelCalls:
         defaults = [v for name, v in self._kernel.constants.items() if name not in constants]
         reads = Reads(self._kernel.function, constants.values(), defaults)
         with new_context():
-            module = self._kernel.trace(*types, **constants)
+            of_names = dict(zip(self._names, types, strict=True))
+            every = [of_names.get(name) for name in self._kernel.parameters]
+            module = self._kernel.trace(*every, **constants)
             text = str(module)
         self._by_text = _make_room(self._by_text, _TRACED)
         self._traced = _make_room(self._traced, _TRACED)
