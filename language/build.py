@@ -163,6 +163,8 @@ def _arguments(
 def _check_end(trace: KernelTrace, returned: Any) -> None:
     if trace.broken is not None:
         raise trace.broken
+    for unentered in trace.unentered.values():
+        raise unentered
     if len(trace.scopes) > 1:
         trace.scope.check_end(trace.scopes[0].label)
     if returned is not None:

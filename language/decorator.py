@@ -68,7 +68,8 @@ class Kernel(TracedFunction, CallableOnArrays):
             module = self.trace(*arguments, **kernel_constants)
             options = {**self.lowering, **options_of_call}
             compiled = run_located(
-                lambda: compile_in_place(module, arch, emit, debug_info=debug_info, **options)
+                lambda: compile_in_place(module, arch, emit, debug_info=debug_info, **options),
+                module,
             )
         warn_of_code(self.function, compiled.report)
         return compiled
@@ -99,7 +100,7 @@ class Kernel(TracedFunction, CallableOnArrays):
         with new_context():
             module = self.trace(*arguments, **kernel_constants)
             options = {**self.lowering, **options}
-            compiled = run_located(lambda: cached_compile(module, arch, **options))
+            compiled = run_located(lambda: cached_compile(module, arch, **options), module)
         warn_of_code(self.function, compiled.report)
         assert compiled.cubin is not None
         return compiled.cubin

@@ -61,14 +61,24 @@ def position_in(location: Any) -> Position | None:
     return Position(first.file, first.line, first.column)
 
 
-def run_located(run: Callable[[], R]) -> R:
+def run_located(run: Callable[[], R], module: Any) -> R:
     """Run something on a kernel's module; its first error becomes a `TraceError` at its line.
 
     Raises:
-        TraceError: for an error of MLIR's with a diagnostic.
+        TraceError: for an error with a diagnostic.
     """
+    emitted: list[TraceError] = []
+
+    def collect(diagnostic: Any) -> bool:
+        is_error = diagnostic.severity == ir.DiagnosticSeverity.ERROR
+        if is_error:
+            position = position_in(diagnostic.location)
+            emitted.append(TraceError(from_here(diagnostic.message), position))
+        return is_error
+
     try:
-        return run()
+        with module.context.attach_diagnostic_handler(collect):
+            return run()
     except ir.MLIRError as error:
         diagnostics = error.error_diagnostics
         if not diagnostics:
@@ -83,6 +93,10 @@ def run_located(run: Callable[[], R]) -> R:
             message = from_here(note.message)
             line = f"{place}: note: {message}{excerpt(place)}" if place else message
             located_error.add_note(line)
+    except Exception:
+        if not emitted:
+            raise
+        (located_error, *_) = emitted
     raise located_error
 
 

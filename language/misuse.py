@@ -7,9 +7,18 @@ from types import TracebackType
 
 from .errors import TraceError
 from .locations import FOLDER, LIBRARY_FOLDERS, position_at
-from .values.array import Window
 from .values.base import Traced, describe
+from .values.fragment import Fragment
 from .values.operators import Unloaded
+
+#: What to write, by a part of the message.
+_INSTEAD = {
+    "a condition and": "write sl.where(condition, x, y)",
+    "and a condition": "write sl.where(condition, x, y)",
+    "ufunc": "write the function of sl, such as sl.exp",
+    "unhashable": "compare it with each key: (i == 1) | (i == 2)",
+    "item assignment": "write sl.store(value, t[...]), or sl.where(condition, x, y) for elements",
+}
 
 
 def misuse_of(error: TypeError | AttributeError, absent: list[str]) -> TraceError | None:
@@ -28,19 +37,26 @@ def misuse_of(error: TypeError | AttributeError, absent: list[str]) -> TraceErro
         elif file.startswith(FOLDER):
             author = None
         traceback = traceback.tb_next
-    kinds, classes = {Window.__name__: "a window"}, [Traced]
+    if author is None:
+        return None
+    kinds, classes = {"Window": "a window", "range_": "sl.range"}, [Traced]
     for cls in classes:
         kinds[cls.__name__] = cls.kind
         classes += cls.__subclasses__()
     text, value = str(error), getattr(error, "obj", None)
-    if isinstance(value, Traced | Unloaded):
-        names = ", ".join(name for name in dir(value) if not name.startswith("_"))
-        text = f"{describe(value)} has no {getattr(error, 'name', '')}; it has {names}"
+    if isinstance(error, AttributeError) and isinstance(value, Traced | Unloaded):
+        names = [
+            n for n in dir(value) if n[0] != "_" and n not in ("instead", "node", *dir(Traced))
+        ]
+        its = f"it has {', '.join(names)}"
+        if isinstance(value, Unloaded) and hasattr(Fragment, str(error.name)):
+            its = value.instead
+        text = f"{describe(value)} has no {error.name}; {its}"
     elif absent and "NoneType" in text:
         text = f"{' or '.join(absent)} is None in this call, and is used as a value"
-    elif not set(re.findall(r"\w+", text)) & {*kinds}:
+    elif "smem.language'" not in text and not re.search(rf"\b({'|'.join(kinds)})\b", text):
         return None
-    if author is None:
-        return None
-    text = re.sub(r"'(\w+)'", lambda word: kinds.get(word[1], word[0]), text)
+    text = re.sub(rf"'?\b({'|'.join(kinds)})\b(?!\.)'?", lambda word: kinds[word[1]], text)
+    for words, instead in _INSTEAD.items():
+        text += f"; {instead}" if words in text else ""
     return TraceError(text, position_at(author.tb_frame.f_code, author.tb_lasti))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -11,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from ..bindings.diagnostics import Invalid
 from ..bindings.mlir import arith, ir
 from ..layout import LayoutError
+from .dtypes import ALL
 from .errors import Position, TraceError
 from .locations import Locations, author_frame, position_of
 
@@ -64,6 +66,7 @@ class KernelTrace:
         prints: whether it has an `sl.print` without a fragment.
         broken: the error of a block that was left by an exception.
         last_branch: the latest `when`, which an `otherwise` may follow.
+        unentered: the errors of the statements that no `with` has entered, by the statement.
         changed_by_partitions: variables that partitions changed: the value before and after, and the
             scope.
     """
@@ -82,6 +85,7 @@ class KernelTrace:
         self.prints = False
         self.broken: TraceError | None = None
         self.last_branch: Any = None
+        self.unentered: dict[Any, TraceError] = {}
         self.changed_by_partitions: dict[Any, Any] = {}
         self.extents: dict[str, Any] = {}
         self._constants: dict[Any, Any] = {}
@@ -186,6 +190,11 @@ class KernelTrace:
                 here(),
             )
 
+    def expect_with(self, statement: Any, syntax: str) -> None:
+        """Note a statement that a `with` must enter."""
+        message = f"sl.{syntax} does nothing by itself; write with sl.{syntax}:"
+        self.unentered[statement] = TraceError(message, here())
+
     def here(self) -> Any:
         """Return the location of the author's code."""
         return self.locations.of_frame(author_frame())
@@ -272,7 +281,7 @@ def statement(function: Callable[P, R]) -> Callable[P, R]:
                 error.position = position_of(frame)
             raise
         except _MISTAKES as error:
-            raise TraceError(_sentence(error), position_of(frame)) from None
+            raise TraceError(_sentence(error, function), position_of(frame)) from None
 
     return call
 
@@ -289,6 +298,35 @@ def here() -> Position:
     return position_of(author_frame())
 
 
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return text.replace("smem.", "sl.", 1) if text.startswith("smem.") else text
+#: Words of the dialect, and those of the language for them; they are regular expressions.
+_WORDS = {
+    r"^'smem\.(\w+)' op |^smem\.(\w+): (?=\w+s )": r"sl.\1\2 ",
+    r"^(?:smem\.)?(\w+)(:|\(\)) ": r"sl.\1\2 ",
+    r"^sl\.fill\b": "sl.full",
+    r"^sl\.create_pipeline\b": "sl.pipeline",
+    r"^sl\.(columns|subtile|stage)\b": "the slice",
+    "set the unit attribute truncate": "write truncate=True",
+    r"tensor<([\dx]+)x(\w+)>": r"\1 of \2",
+    r" loads (\w+) from (?:a tile of )?(\w+); expected ": r" loads \2 to an accumulator of \1; expected ",
+    **{
+        rf"(?<!\w){re.escape(dtype.mlir)}(?!\w)": dtype.name
+        for dtype in reversed(ALL)
+        if dtype.mlir != dtype.name
+    },
+}
+
+
+def in_own_words(text: str) -> str:
+    """Return a message of the dialect in the words of the language."""
+    for words, ours in _WORDS.items():
+        text = re.sub(words, ours, text)
+    return text
+
+
+def _sentence(error: Exception, function: Callable[..., Any]) -> str:
+    """Return the message of an error of a builder, which a function of the language has called."""
+    text, name = in_own_words(str(error)), function.__qualname__
+    is_public = name.isidentifier() and not name.startswith("_") and name != "apply"
+    if text.startswith(("sl.", "the slice")) or not is_public:
+        return text
+    return f"sl.{name.strip('_')}{'' if isinstance(error, Invalid) else ':'} {text}"

@@ -16,6 +16,7 @@ from .errors import TraceError, without_frames
 from .locations import FOLDER
 from .misuse import misuse_of
 from .signature import Parameter, parse
+from .trace import in_own_words
 
 #: Options of `compile`, which are no names for constants of a trace.
 _OPTIONS = ("arch", "debug_info", "emit", "on", "out", "stream")
@@ -136,7 +137,11 @@ class TracedFunction:
             if misuse is None:
                 raise
             raise misuse from error
-        run_located(module.operation.verify)
+        try:
+            run_located(module.operation.verify, module)
+        except TraceError as error:
+            error.message = in_own_words(error.message)
+            raise
         return module
 
 

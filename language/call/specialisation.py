@@ -39,7 +39,8 @@ class Specialisation:
         kernel = self._kernels.get(device)
         if kernel is None:
             arch = architecture(device)
-            compiled = run_located(lambda: cached_compile(self._module, arch, **self._lowering))
+            module = self._module
+            compiled = run_located(lambda: cached_compile(module, arch, **self._lowering), module)
             warn_of_code(self._function, compiled.report)
             with preserve_current_device():
                 kernel = self._kernels[device] = Kernel(compiled, device=device)

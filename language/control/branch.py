@@ -179,10 +179,12 @@ class When:
     def __init__(self, condition: Bool | bool) -> None:
         self.condition = condition
         self.region: BranchRegion | None = None
+        current().expect_with(self, "when(...)")
 
     @statement
     def __enter__(self) -> None:
         frame, trace = author_frame(), current()
+        del trace.unentered[self]
         with trace.here():
             self.test = condition_value(self.condition)
         self.region = BranchRegion(trace, "the branch", frame, "with sl.when(...)")

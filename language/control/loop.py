@@ -72,6 +72,8 @@ class RangeLoop:
 
     @statement
     def __iter__(self) -> Iterator[Any]:
+        if self.body is not None:
+            raise TraceError("this sl.range was iterated before; write sl.range(...) in each for")
         if is_iterated_by_for(author_frame()):
             return self
         if self.numbers is None:

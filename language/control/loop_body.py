@@ -14,6 +14,7 @@ from ..locations import position_of
 from ..trace import KernelScope, KernelTrace
 from ..values.fragment import Fragment
 from ..values.index import Index
+from ..values.tile import Tile
 from .bytecode import (
     BodyNames,
     is_read_after,
@@ -312,10 +313,12 @@ class LoopBody:
                 raise TraceError(self._refusal(name, before, after))
 
     def _refusal(self, name: str | Slot, before: Any, after: Any) -> str:
+        carries = "integers, and indices, numbers, conditions and fragments of the kernel"
+        if any(isinstance(part, Tile) for part in flatten(after)):
+            carries = "an index: take the stages of one tile by it, t[k % 2]"
         return (
             f"{name} is {text_of(before)} before {self.scope.label}, and {text_of(after)} after its "
-            "body, which is traced once; a loop carries integers, and indices, numbers, conditions and "
-            "fragments of the kernel"
+            f"body, which is traced once; a loop carries {carries}"
         )
 
     def _lost_variables(

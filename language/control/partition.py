@@ -35,6 +35,7 @@ class _RegionStatement:
     def __init__(self) -> None:
         self.scope: KernelScope | None = None
         self.before: dict[str | Slot, Any] = {}
+        current().expect_with(self, self.syntax)
 
     def make(self) -> Any:
         """Build the op, with an empty region."""
@@ -44,6 +45,7 @@ class _RegionStatement:
     def __enter__(self) -> Any:
         frame, trace = author_frame(), current()
         self.trace = trace
+        trace.unentered.pop(self, None)
         label = f"{self.label} in line {position_of(frame).line}"
         syntax = f"with sl.{self.syntax}"
         self.exit = WithBlock(frame, label, syntax, "let the block run to its end")
@@ -190,6 +192,7 @@ def partition(warpgroups: int = 1, registers: int | None = None) -> PartitionSta
     return PartitionStatement(warpgroups, registers)
 
 
+@statement
 def elect(scope: str = "warpgroup", warp: int = 0) -> ElectStatement:
     """Let one thread run a block: `with sl.elect():`.
 

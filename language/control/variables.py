@@ -206,7 +206,7 @@ class Lost(Index):
             raise AttributeError(name)
         _refuse_use(self)
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
 
 
 class Uncarried(Lost):

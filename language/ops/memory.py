@@ -18,6 +18,8 @@ from ..values.base import describe
 from ..values.fragment import Fragment, readable
 from ..values.index import Index, as_index, index_value
 from ..values.mapping import rounding_source
+from ..values.operators import Unloaded
+from ..values.slices import extents_of
 from ..values.tile import Tile
 from .maths import maximum, minimum
 
@@ -37,7 +39,7 @@ def alloc(shape: Sequence[int], dtype: DType, layout: Any = None) -> Tile:
         >>> print(sl.alloc((4, 128, 64), sl.bf16).type_text)
         a tile 4x128x64 of bf16
     """
-    return Tile(smem.alloc(tuple(shape), dtype_of(dtype).type, layout))
+    return Tile(smem.alloc(extents_of(shape), dtype_of(dtype).type, layout))
 
 
 def memory_value(memory: Any) -> Any:
@@ -60,7 +62,9 @@ def tile_value(tile: Any) -> Any:
         TraceError: for something else, or a tile with stages.
     """
     if not isinstance(tile, Tile):
-        raise TraceError(f"expected a tile, not {describe(tile)}")
+        how = "; sl.copy fills one" if isinstance(tile, Unloaded) else ""
+        how = "; sl.store fills one" if isinstance(tile, Fragment) else how
+        raise TraceError(f"expected a tile, not {describe(tile)}{how}")
     if len(tile.shape) == 3:
         raise TraceError(f"{tile.type_text} has {tile.shape[0]} stages; take one, t[i]")
     return tile.value

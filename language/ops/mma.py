@@ -15,6 +15,7 @@ from ..values.boolean import Bool, condition_value
 from ..values.fragment import Fragment, readable
 from ..values.mapping import rounding_source
 from ..values.node import Operation, fragment_of
+from ..values.operators import Unloaded
 from ..values.tile import Tile
 from .memory import tile_value
 
@@ -153,6 +154,10 @@ def _operand(a: Any, b: Any) -> Any:
     """Return A: a tile, an A fragment, or an accumulator that is converted to one."""
     if isinstance(a, Tile):
         return tile_value(a)
+    if isinstance(a, Unloaded):
+        raise TraceError(
+            f"{describe(a)} is A of a product; expected a tile, which sl.copy fills, or a fragment"
+        )
     fragment = readable(a)
     if not fragment.is_expression and is_a_fragment(fragment.value.type):
         return fragment.value

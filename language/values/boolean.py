@@ -11,7 +11,7 @@ from ..trace import current, op_builder
 from .base import Traced, describe
 
 
-class Bool(Traced):
+class Bool(Traced):  # noqa: PLW1641
     """A condition, of type i1: the result of a comparison. `&`, `|`, `^` and `~` combine conditions."""
 
     __slots__ = ()
@@ -38,8 +38,6 @@ class Bool(Traced):
     def __eq__(self, other: Any) -> Bool:  # pyright: ignore[reportIncompatibleMethodOverride]
         unequal = _combine(arith.xori, self, other)
         return unequal if unequal is NotImplemented else ~unequal
-
-    __hash__ = object.__hash__
 
     def __invert__(self) -> Bool:
         return _combine(arith.xori, self, True)

@@ -8,10 +8,10 @@ from ...dialect import ops as smem
 from ..dtypes import DType
 from ..errors import TraceError
 from ..trace import current, op_builder
-from . import elements
 from .fragment import Fragment, as_node
 from .mapping import build_fill
-from .scalar import Scalar
+from .scalar import as_scalar
+from .slices import extents_of
 
 
 @op_builder
@@ -43,6 +43,7 @@ def full(
         >>> print(sl.full((64,), sl.iota(0).to(sl.f32), sl.f32, axis=1).type_text)
         a slice of 64 rows of f32
     """
+    shape = extents_of(shape)
     if len(shape) == 1 and axis not in (0, 1):
         raise TraceError(f"a slice of {shape[0]} elements needs its axis; expected axis=1 for rows")
     if in_flight and (len(shape) == 1 or isinstance(number, Fragment)):
@@ -54,8 +55,7 @@ def full(
                 f"{number.type_text} has a shape; expected positions and numbers alone"
             )
         return Fragment(build_fill(node, shape, axis))
-    value = number.value if isinstance(number, Scalar) else elements.constant(number, dtype)
-    accumulator = smem.fill(value, shape, in_flight, slice_dim=axis)
+    accumulator = smem.fill(as_scalar(number, dtype).value, shape, in_flight, slice_dim=axis)
     current().pure.append(accumulator.owner)
     return Fragment(accumulator)
 

@@ -36,7 +36,7 @@ from .node import (
     join_shapes,
     shape_text,
 )
-from .operators import Operators
+from .operators import Operators, Unloaded
 from .scalar import Number, as_scalar, common_dtype, wrap_number
 
 
@@ -160,6 +160,9 @@ class Fragment(Operators, Traced):
             return part
         return Fragment(smem.columns(part.value, first, last - first))
 
+    def __bool__(self) -> bool:  # noqa: PLE0304
+        self._refuse("one truth value", "sl.where(condition, x, y), and & | ~ to combine")
+
     def _expanded(self) -> Fragment:
         """Return a slice that meets slices along the other axis."""
         return Fragment(self._value, self.scope, replace(self.node, expanded=True))
@@ -217,7 +220,8 @@ def readable(fragment: Any) -> Fragment:
         TraceError: for something else, or for one in flight.
     """
     if not isinstance(fragment, Fragment):
-        raise TraceError(f"expected a fragment, not {describe(fragment)}")
+        how = "; sl.load reads it" if isinstance(fragment, Unloaded) else ""
+        raise TraceError(f"expected a fragment, not {describe(fragment)}{how}")
     fragment.check()
     if fragment.in_flight:
         raise TraceError(
@@ -290,7 +294,8 @@ def as_node(operand: Any, dtype: DType) -> ElementExpr:
     if isinstance(operand, Fragment):
         node = readable(operand).node
         if node.dtype != dtype:
-            raise TraceError(f"elements of {node.dtype} are used as {dtype}")
+            hint = "; expected a comparison, such as x > 0" if dtype == b1 else ""
+            raise TraceError(f"elements of {node.dtype} are used as {dtype}{hint}")
         if isinstance(node, FragmentLeaf) and not (
             is_accumulator(node.fragment.value.type) or node.axis is not None
         ):

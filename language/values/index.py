@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ...bindings.mlir import arith
+from ..dtypes import DType
 from ..dtypes import index as index_type
 from ..errors import TraceError
 from ..trace import KernelScope, current, op_builder
@@ -83,8 +84,17 @@ def as_index(operand: Any) -> Index:
     if isinstance(operand, int) and not isinstance(operand, bool):
         trace = current()
         return Index(trace.index(operand), trace.scopes[0], {None: operand}, operand >= 0)
-    hint = "; x.to(sl.index) converts it" if hasattr(operand, "to") else ""
-    raise TraceError(f"expected an index or an integer, not {describe(operand)}{hint}")
+    raise TraceError(
+        f"expected an index or an integer, not {describe(operand)}{index_hint(operand)}"
+    )
+
+
+def index_hint(operand: Any) -> str:
+    """Return how something becomes an index, for a message."""
+    dtype = getattr(operand, "dtype", None)
+    if isinstance(operand, float) or (isinstance(dtype, DType) and dtype.is_float):
+        return "; x.to(sl.index) converts it, and x // y is a whole quotient"
+    return "; x.to(sl.index) converts it" if isinstance(operand, Number) else ""
 
 
 def is_index(operand: Any) -> bool:

@@ -7,27 +7,12 @@ from typing import Any
 from ..errors import TraceError
 from ..trace import with_author_position
 
-#: Operators by the names of NumPy's functions that are called for them.
-_OF_NUMPY = {
-    "add": "+",
-    "divide": "/",
-    "equal": "==",
-    "floor_divide": "//",
-    "greater": ">",
-    "greater_equal": ">=",
-    "less": "<",
-    "less_equal": "<=",
-    "matmul": "@",
-    "multiply": "*",
-    "not_equal": "!=",
-    "power": "pow",
-    "remainder": "%",
-    "subtract": "-",
-}
 
+class Operators:  # noqa: PLW1641
+    """Arithmetic, comparisons and logic by Python's operators, element by element.
 
-class Operators:
-    """Arithmetic, comparisons and logic by Python's operators, element by element."""
+    What has them is no key of a dictionary and no element of a set: equality is known at run time only.
+    """
 
     __slots__ = ()
 
@@ -136,22 +121,9 @@ class Operators:
     def __ne__(self, other: object) -> Any:
         return self._apply("!=", self, other)
 
-    __hash__ = object.__hash__
-
     def _apply(self, name: str, *operands: Any) -> Any:
         """Return an operation; `NotImplemented` if another operand's class has it."""
         raise NotImplementedError
-
-    def __array_ufunc__(self, function: Any, method: str, *operands: Any, **_: Any) -> Any:
-        """Return an operator with a number of NumPy; refuse NumPy's functions."""
-        name, known = function.__name__, [getattr(operand, "ndim", 0) == 0 for operand in operands]
-        if name in _OF_NUMPY and method == "__call__" and all(known):
-            numbers = [each.item() if hasattr(each, "item") else each for each in operands]
-            return self._apply(_OF_NUMPY[name], *numbers)
-        instead = "arrays of the signature" if not all(known) else f"sl.{name}, if there is one"
-        raise with_author_position(
-            TraceError(f"np.{name} meets a value of the kernel; expected {instead}")
-        )
 
 
 class Unloaded(Operators):
@@ -160,6 +132,8 @@ class Unloaded(Operators):
     __slots__ = ()
 
     instead = "read it first, by sl.load"
+
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
 
     @property
     def type_text(self) -> str:
@@ -172,4 +146,11 @@ class Unloaded(Operators):
         instead = "write sl.mma(a, b), of tiles" if name == "@" else self.instead
         raise with_author_position(
             TraceError(f"{self.type_text} is an operand of {name}; {instead}")
+        )
+
+    def __bool__(self) -> bool:
+        raise with_author_position(
+            TraceError(
+                f"{self.type_text} is used as a truth value; write x is not None, or a comparison"
+            )
         )

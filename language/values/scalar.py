@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...bindings.mlir import arith
-from ..dtypes import DType, b1, f32, f64, i32, i64, of_mlir
+from ..dtypes import DType, b1, dtype_of, f32, f64, i32, i64, of_mlir
 from ..dtypes import index as index_type
 from ..errors import TraceError
 from ..trace import KernelScope, current, op_builder
@@ -43,7 +43,7 @@ class Number(Operators, Traced):
             >>> print((1.0 / sl.sqrt(A.shape[1])).type_text, C[0, 0].to(sl.f16).type_text)
             a number of f32 a number of f16
         """
-        value, source = self.value, self.dtype
+        value, source, dtype = self.value, self.dtype, dtype_of(dtype)
         if source == index_type and dtype.is_float:
             value, source = arith.index_cast(i64.type, value), i64
             current().pure.append(value.owner)
@@ -92,9 +92,9 @@ def apply(name: str, *operands: Any) -> Any:
     numbers = [as_scalar(operand, dtype) for operand in operands]
     if dtype == index_type and not all(map(_is_same, numbers, operands)):
         return numbers[0]._apply(name, *numbers)
-    values = [number.value for number in numbers]
+    result = elements.result_type(name, dtype)
     return wrap_number(
-        elements.build_operation(name, dtype, values), elements.result_type(name, dtype)
+        elements.build_operation(name, dtype, [number.value for number in numbers]), result
     )
 
 

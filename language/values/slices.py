@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TraceError
 from .base import describe
-from .index import Index, difference, is_index
+from .index import Index, difference, index_hint, is_index
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,15 @@ def ds(start: Index | int, size: int) -> Ds:
         Ds(start=128, size=64)
     """
     return Ds(start, size)
+
+
+def extents_of(shape: Any) -> tuple[int, ...]:
+    """Return a shape as Python's integers.
+
+    Raises:
+        TraceError: for an extent that is known at run time only.
+    """
+    return tuple(map(operator.index, shape if isinstance(shape, list | tuple) else (shape,)))
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,7 @@ def index_ranges(source: str, shape: tuple[Any, ...], indices: Any) -> list[Inde
 
 def _index_range(source: str, dim: int, extent: Any, index: Any) -> IndexRange:
     if isinstance(index, Ds):
-        part = IndexRange(index.start, index.size)
+        part = IndexRange(index.start, operator.index(index.size))
     elif isinstance(index, slice):
         part = _range_of_slice(source, dim, extent, index)
     elif is_index(index):
@@ -84,6 +94,16 @@ def _index_range(source: str, dim: int, extent: Any, index: Any) -> IndexRange:
         raise TraceError(
             f"dimension {dim} of {source} is indexed by {describe(index)}; expected an index, "
             "start : stop, or sl.ds(start, size)"
+        )
+    if part.size < 1 or not is_index(part.start):
+        raise TraceError(
+            f"{part.size} elements of dimension {dim} of {source} are taken from "
+            f"{describe(part.start)}; expected 1 or more, from an index{index_hint(part.start)}"
+        )
+    if not isinstance(extent, int) and isinstance(part.start, int) and part.start < 0:
+        raise TraceError(
+            f"element {part.start} of dimension {dim} of {source} is counted from an end that is known "
+            f"at run time; write A.shape[{dim}] - {-part.start}"
         )
     if isinstance(extent, int) and isinstance(part.start, int):
         last = part.start + part.size
@@ -119,7 +139,9 @@ def _range_of_slice(source: str, dim: int, extent: Any, part: slice) -> IndexRan
         stop = stop + extent if isinstance(stop, int) and stop < 0 else stop
     for bound in (start, stop):
         if not is_index(bound):
-            raise TraceError(f"dimension {dim} of {source} is sliced at {describe(bound)}")
+            raise TraceError(
+                f"dimension {dim} of {source} is sliced at {describe(bound)}{index_hint(bound)}"
+            )
     size = difference(stop, start)
     if size is None:
         raise TraceError(

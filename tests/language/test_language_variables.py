@@ -311,9 +311,7 @@ def test_a_tile_is_not_carried():
 
     message = failure(kernel)[0]
     assert message.startswith("now is a tile 64x64 of f32 before the loop in line")
-    assert message.endswith(
-        "a loop carries integers, and indices, numbers, conditions and fragments of the kernel"
-    )
+    assert message.endswith("a loop carries an index: take the stages of one tile by it, t[k % 2]")
 
 
 def test_a_list_of_constants_that_depends_on_the_iteration():
@@ -373,5 +371,6 @@ def test_a_number_is_no_index():
             pass
 
     assert failure(kernel)[0] == (
-        "expected an index or an integer, not a number of f32; x.to(sl.index) converts it"
+        "expected an index or an integer, not a number of f32; x.to(sl.index) converts it, and x // "
+        "y is a whole quotient"
     )
