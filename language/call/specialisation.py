@@ -51,6 +51,6 @@ class Specialisation:
         compiled = self._emulated.get(arch)
         if compiled is None:
             compiled = self._emulated[arch] = run_located(
-                lambda: compile(self._module, arch, "nvvm", **self._lowering)
+                lambda: compile(self._module, arch, "nvvm", **self._lowering), self._module
             )
         return compiled

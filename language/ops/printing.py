@@ -74,11 +74,11 @@ def print_(prefix: str, *values: Any) -> None:
     for value in values:
         if not isinstance(value, Fragment | Scalar | Index | Bool) and hasattr(value, "type_text"):
             raise TraceError(
-                f"{describe_memory(value)} is printed; expected fragments and numbers, such as "
+                f"{describe(value)} is printed; expected fragments and numbers, such as "
                 "sl.load of it"
             )
     traced = [value for value in values if isinstance(value, Traced)]
-    nodes = [as_node(value, value.dtype) for value in traced]
+    nodes = [as_node(value, dtype_of(value)) for value in traced]
     shape, axis = join_shapes(tuple(nodes))
     dims = [dim for dim in (0, 1) if shape is not None and dim != axis]
     places = [Coordinate(index, None, None, dim) for dim in dims]
@@ -87,7 +87,7 @@ def print_(prefix: str, *values: Any) -> None:
     words = [
         value if isinstance(value, Traced) else str(value) for value in (f"{prefix}:", *values)
     ]
-    words = [w.replace("%", "%%") if isinstance(w, str) else _conversion(w.dtype) for w in words]
+    words = [w.replace("%", "%%") if isinstance(w, str) else _conversion(dtype_of(w)) for w in words]
     position = f" ({', '.join(['%lld'] * len(dims))})" if dims else ""
     text = f"pid (%lld, %lld, %lld) thread %lld{position} {' '.join(words)}\n"
     if not any(isinstance(value, Fragment) for value in traced):
