@@ -12,12 +12,11 @@ from ...ir.kernel import ancestors_of
 from ...ir.op_address import op_address
 from ...ir.walk import walk
 from ..control.grid import WARPGROUP
-from ..dtypes import DType, f32, f64, i32, i64, index
+from ..dtypes import DType, dtype_of, f32, f64, i32, i64, index
 from ..errors import TraceError
 from ..trace import current, op_builder
 from ..values import elements
-from ..values.array import describe_memory
-from ..values.base import Traced
+from ..values.base import Traced, describe
 from ..values.boolean import Bool
 from ..values.fragment import Fragment, as_node
 from ..values.index import Index
@@ -87,7 +86,9 @@ def print_(prefix: str, *values: Any) -> None:
     words = [
         value if isinstance(value, Traced) else str(value) for value in (f"{prefix}:", *values)
     ]
-    words = [w.replace("%", "%%") if isinstance(w, str) else _conversion(dtype_of(w)) for w in words]
+    words = [
+        w.replace("%", "%%") if isinstance(w, str) else _conversion(dtype_of(w)) for w in words
+    ]
     position = f" ({', '.join(['%lld'] * len(dims))})" if dims else ""
     text = f"pid (%lld, %lld, %lld) thread %lld{position} {' '.join(words)}\n"
     if not any(isinstance(value, Fragment) for value in traced):
