@@ -103,7 +103,7 @@ def _print_entry(level: str, name: str, value: Any) -> None:
     """Print the signature, the text and the example of a function, a class or a member."""
     print(f"{level} `{name}`\n")
     if inspect.isroutine(value):
-        print(f"```python\n{_call(name, value)}\n```\n")
+        print(f"```text\n{_call(name, value)}\n```\n")
     print(_text(inspect.getdoc(value) or "") + "\n")
 
 
