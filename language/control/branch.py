@@ -184,7 +184,7 @@ class When:
     @statement
     def __enter__(self) -> None:
         frame, trace = author_frame(), current()
-        del trace.unentered[self]
+        trace.unentered.pop(self, None)
         with trace.here():
             self.test = condition_value(self.condition)
         self.region = BranchRegion(trace, "the branch", frame, "with sl.when(...)")

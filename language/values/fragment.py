@@ -156,7 +156,7 @@ class Fragment(Operators, Traced):
                 f"{self.type_text} has no rows {first_row} : {last_row}, columns {first} : {last}"
             )
         part = _rows(readable(self), first_row, last_row)
-        if (first, last) == (0, self.shape[1]):
+        if part is not self and (first, last) == (0, self.shape[1]):
             return part
         return Fragment(smem.columns(part.value, first, last - first))
 

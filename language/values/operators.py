@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import TraceError
 from ..trace import with_author_position
+from .base import describe
 
 
 class Operators:  # noqa: PLW1641
@@ -135,22 +136,17 @@ class Unloaded(Operators):
 
     __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
 
-    @property
-    def type_text(self) -> str:
-        """The type for messages."""
-        raise NotImplementedError
-
     def _apply(self, name: str, *operands: Any) -> Any:
         if name in ("==", "!="):
             return NotImplemented
         instead = "write sl.mma(a, b), of tiles" if name == "@" else self.instead
         raise with_author_position(
-            TraceError(f"{self.type_text} is an operand of {name}; {instead}")
+            TraceError(f"{describe(self)} is an operand of {name}; {instead}")
         )
 
     def __bool__(self) -> bool:
         raise with_author_position(
             TraceError(
-                f"{self.type_text} is used as a truth value; write x is not None, or a comparison"
+                f"{describe(self)} is used as a truth value; write x is not None, or a comparison"
             )
         )

@@ -37,7 +37,7 @@ class Number(Operators, Traced):
     @op_builder
     def to(self, dtype: DType) -> Any:
         """Return the number converted to another type: rounded to nearest even, or, from a float to an
-        integer, towards zero; `sl.index` gives an `Index`.
+        integer, towards zero. An integer that is too large keeps its low bits.
 
         Example:
             >>> print((1.0 / sl.sqrt(A.shape[1])).type_text, C[0, 0].to(sl.f16).type_text)
@@ -105,7 +105,8 @@ def _is_same(number: Any, operand: Any) -> bool:
 def common_dtype(name: str, operands: tuple[Any, ...]) -> DType:
     """Return the element type of an operation's operands; Python numbers take that of the others.
 
-    An index meets f32 and f64 as a number of them, and numbers of an integer type as an index.
+    An index meets f32 and f64 as a number of them, and numbers of an integer type as an index. With a
+    whole float it is compared as an index.
 
     Args:
         name: of the operation.
@@ -118,13 +119,15 @@ def common_dtype(name: str, operands: tuple[Any, ...]) -> DType:
     for operand in traced:
         operand.check()
         if not isinstance(operand, Operators | Bool) or isinstance(operand, Unloaded):
-            raise TraceError(f"{operand.type_text} is an operand of {name}; {operand.instead}")
+            raise TraceError(f"{describe(operand)} is an operand of {name}; {operand.instead}")
     indices = [operand for operand in traced if _is_index(operand)]
     types = list(dict.fromkeys(each.dtype for each in traced if not _is_index(each)))
     if not types:
         if all(isinstance(operand, bool) for operand in operands):
             return b1
-        is_float = any(isinstance(operand, float) for operand in operands)
+        floats = [operand for operand in operands if isinstance(operand, float)]
+        is_exact = bool(indices) and name in elements.COMPARISONS
+        is_float = bool(floats) and not (is_exact and all(map(float.is_integer, floats)))
         is_float = is_float or (bool(indices) and elements.is_of_floats(name))
         return f32 if is_float else index_type if indices else i32
     (first, *others) = types
@@ -153,17 +156,17 @@ def wrap_number(value: Any, dtype: DType) -> Any:
 
 
 def as_scalar(operand: Any, dtype: DType) -> Any:
-    """Return a number of an element type: of a Python number, a constant; an index is converted.
+    """Return a number of an element type: of a Python number, a constant; an index becomes f32 or f64.
 
     Raises:
         TraceError: for another type.
     """
     if isinstance(operand, Number | Bool) and operand.dtype == dtype:
         return operand
-    if isinstance(operand, Number) and (
-        dtype == index_type or (_is_index(operand) and dtype.is_float)
-    ):
-        return operand.to(dtype)
+    if isinstance(operand, Number):
+        is_integer = dtype == index_type and operand.dtype.kind == "integer"
+        if is_integer or (_is_index(operand) and dtype in (f32, f64)):
+            return operand.to(dtype)
     if isinstance(operand, Scalar):
         raise TraceError(f"{operand.type_text} meets {dtype}; write x.to(sl.{dtype}) to convert it")
     if isinstance(operand, int | float) and isinstance(operand, bool) == (dtype == b1):

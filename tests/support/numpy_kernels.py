@@ -42,7 +42,7 @@ def numbers(A, P, D, C):
         *((P[1] if never else M) / 1, P[1].to(sl.f32) if never else M, (5 if never else 7) / 2),
         1.0 if (M > 3) == (N < 3) else 2.0,
         1.0 if never != sl.where(never, False, True) else 2.0,
-        *(np.float32(3) * M, M / np.int64(4), (M < 64.5).to(sl.f32) if False else 0.0),
+        *(np.float32(3) * M, M / np.int64(4), sl.where(M == 64.0, 1.0, 0.0)),
     ]
     for i, value in enumerate(values):
         D[0, i] = value
