@@ -15,6 +15,7 @@ from .lower_warp_specialize import LowerWarpSpecialize
 from .materialize_descriptors import MaterializeDescriptors
 from .place_accumulators import PlaceAccumulators
 from .smem_to_nvvm import SmemToNvvm
+from .uplift_to_fma import UpliftToFma
 
 __all__ = [
     "OpError",
@@ -63,6 +64,7 @@ def __dir__() -> list[str]:
 # In the order of the pipeline `smem-to-nvvm`, which comes last.
 register_passes(
     InsertSync,
+    UpliftToFma,
     AssignLayouts,
     PlaceAccumulators,
     Allocate,

@@ -17,6 +17,7 @@ from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
 from .materialize_descriptors import MaterializeDescriptors
 from .place_accumulators import PlaceAccumulators
+from .uplift_to_fma import UpliftToFma
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class SmemToNvvm(Pass):
     def passes(self) -> Iterator[Pass]:
         if self.insert_sync:
             yield InsertSync(explain=self.explain)
+        yield UpliftToFma()
         yield AssignLayouts(arch=self.arch, max_swizzle=self.max_swizzle, explain=self.explain)
         if self.arch.isa.has_tensor_memory:
             yield PlaceAccumulators()
