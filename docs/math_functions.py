@@ -24,8 +24,8 @@ for vectors of them; so do the equivalent ops of the LLVM dialect (`llvm.intr.ex
   integers `absi`, `ctlz`, `ctpop`, `cttz`.
 - **Approximate instructions of f32**, for up to 32 bits: `exp2` and `rsqrt`, as in libdevice; with
   `fastmath<afn>` also `cos`, `exp`, `log`, `log10`, `log2`, `powf`, `sin`, `sincos`, `sqrt`, `tan`,
-  `tanh`. `exp2` with it is `ex2.approx.ftz`: a result below 2^-126 is 0. Without, three more
-  instructions keep subnormal numbers.
+  `tanh`, and `arith.divf`, which is 0 for a finite divisor beyond 2^126. `exp2` with it is
+  `ex2.approx.ftz`: a result below 2^-126 is 0. Without, three more instructions keep subnormal numbers.
 - **Inlined code of libdevice**, NVIDIA's library: all others. Subnormal numbers are kept, and square
   roots within functions are rounded to nearest. 16-bit operands are computed in f32 and rounded once
   more. `cos`, `powf`, `sin`, `sincos` and `tan` of f64 remain calls within the module.

@@ -106,13 +106,35 @@ for _names, _function in (
     (("arith.addf", "llvm.fadd"), np.add),
     (("arith.subf", "llvm.fsub"), np.subtract),
     (("arith.mulf", "llvm.fmul"), np.multiply),
-    (("arith.divf", "llvm.fdiv"), np.divide),
     (("arith.maxnumf", "llvm.intr.maxnum"), np.fmax),
     (("arith.minnumf", "llvm.intr.minnum"), np.fmin),
     (("arith.maximumf", "llvm.intr.maximum"), maximum),
     (("arith.minimumf", "llvm.intr.minimum"), minimum),
 ):
     _binary(_names, _function)
+
+
+def may_approximate(op: Op) -> bool:
+    """Return whether the op's flags allow an instruction of f32 that approximates it."""
+    flags = set(re.findall(r"\w+", op.text("fastmath") + op.text("fastmathFlags")))
+    narrow = dtype_of(op.result_types[0], op.location).itemsize <= 4
+    return narrow and not flags.isdisjoint({"afn", "fast"})
+
+
+#: The largest divisor, without its sign, whose reciprocal `div.approx.f32` does not take for 0.
+_MOST_DIVISOR = 2.0**126
+
+
+def _approximate_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Divide as `div.approx.f32`: a * (1 / b) is 0, or NaN, if b is large and finite (PTX ISA, div)."""
+    is_large = np.isfinite(b) & (np.abs(b) > b.dtype.type(_MOST_DIVISOR))
+    return np.where(is_large, a * np.copysign(np.zeros(1, b.dtype), b), np.divide(a, b))
+
+
+@computes("arith.divf", "llvm.fdiv")
+def _quotient(op: Op) -> Any:
+    has_range = dtype_of(op.result_types[0], op.location) != np.float16
+    return _approximate_quotient if may_approximate(op) and has_range else np.divide
 
 
 @computes("arith.negf", "llvm.fneg")

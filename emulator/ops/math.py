@@ -8,7 +8,6 @@ computed in f64 and rounded once, so the last bits may differ from those of the 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..floats import fused_multiply_add, round_to
 from ..kernel import Op
 from ..registry import computes
 from ..types import as_signed, dtype_of
-from .arith import maximum, minimum
+from .arith import maximum, may_approximate, minimum
 
 #: The smallest normal number of f32.
 _LEAST_NORMAL = 2.0**-126
@@ -93,13 +92,6 @@ def _sine_and_cosine(op: Op) -> Any:
     return lambda a: (sine(a), cosine(a))
 
 
-def _may_approximate(op: Op) -> bool:
-    """Return whether the op's flags allow an instruction of f32 that approximates it."""
-    flags = set(re.findall(r"\w+", op.text("fastmath") + op.text("fastmathFlags")))
-    narrow = dtype_of(op.result_types[0], op.location).itemsize <= 4
-    return narrow and not flags.isdisjoint({"afn", "fast"})
-
-
 def _flushed_power_of_two(a: np.ndarray) -> np.ndarray:
     power = np.exp2(a)
     return np.where(power < _LEAST_NORMAL, 0, power)
@@ -108,7 +100,7 @@ def _flushed_power_of_two(a: np.ndarray) -> np.ndarray:
 @computes("math.exp2", "llvm.intr.exp2")
 def _power_of_two(op: Op) -> Any:
     """Powers of two. The approximation has no subnormal results (`ex2.approx.ftz` in the PTX ISA)."""
-    return _in_f64(_flushed_power_of_two if _may_approximate(op) else np.exp2)(op)
+    return _in_f64(_flushed_power_of_two if may_approximate(op) else np.exp2)(op)
 
 
 def _power_by_logarithm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -119,7 +111,7 @@ def _power_by_logarithm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _power(op: Op) -> Any:
     """Powers. The approximation by a logarithm is NaN for a negative base, for 0 to the power of 0, and
     for 1 to the power of infinity (`__powf` in the CUDA C++ Programming Guide)."""
-    return _in_f64(_power_by_logarithm if _may_approximate(op) else np.power)(op)
+    return _in_f64(_power_by_logarithm if may_approximate(op) else np.power)(op)
 
 
 @computes("math.fpowi")
