@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import Any
 
 from ...bindings.mlir import arith, memref
@@ -25,6 +26,7 @@ from .node import (
     shape_text,
     walk,
 )
+from .positions import PositionComparison, narrow_comparisons
 
 #: Element types of accumulators.
 ACCUMULATORS = (f32, f16, i32)
@@ -61,11 +63,12 @@ def build_map(node: ElementExpr) -> Any:
     inputs = _inputs(node, values)
     matrix_shape = node.shape if node.axis is None else None
     broadcast = [_broadcast(value, matrix_shape) for value in inputs.values()]
+    positions = _check_positions(node, node.axis)
+    comparisons = narrow_comparisons(node, shape_of(broadcast[0].type), node.axis)
 
     def body(*arguments: Any) -> Any:
-        return _element(node, dict(zip(inputs, arguments, strict=False)), arguments)
+        return _element(node, dict(zip(inputs, arguments, strict=False)), arguments, comparisons)
 
-    positions = _check_positions(node, node.axis)
     return smem.map(broadcast, body, with_position=bool(positions))
 
 
@@ -86,9 +89,10 @@ def build_fill(node: ElementExpr, shape: tuple[int, ...], axis: int | None) -> A
     """
     _check_positions(node, axis)
     zero = smem.fill(elements.constant(0, node.dtype), shape, slice_dim=axis)
+    comparisons = narrow_comparisons(node, shape, axis)
 
     def body(_: Any, *positions: Any) -> Any:
-        return _element(node, {}, positions)
+        return _element(node, {}, positions, comparisons)
 
     return smem.map([zero], body, with_position=True)
 
@@ -151,9 +155,16 @@ def _broadcast(value: Any, shape: tuple[int, ...] | None) -> Any:
     return value if shape is None or axis is None else smem.broadcast(value, shape[axis])
 
 
-def _element(node: ElementExpr, inputs: dict[int, Any], arguments: tuple[Any, ...]) -> Any:
+def _element(
+    node: ElementExpr,
+    inputs: dict[int, Any],
+    arguments: tuple[Any, ...],
+    comparisons: dict[int, PositionComparison],
+) -> Any:
     """Build the expression for an element, and return its value."""
     computed = dict(inputs)
+    position = partial(_position, arguments[len(inputs) :])
+    narrow_position = cache(lambda dim: arith.index_cast(i32.type, position(dim)))
     positions = {id(part) for part in walk(node) if isinstance(part, Coordinate)}
     stack = [(node, False)]
     while stack:
@@ -162,9 +173,11 @@ def _element(node: ElementExpr, inputs: dict[int, Any], arguments: tuple[Any, ..
             continue
         if id(part) in positions:
             assert isinstance(part, Coordinate)
-            computed[id(part)] = arguments[
-                len(inputs) + min(part.dim, len(arguments) - len(inputs) - 1)
-            ]
+            computed[id(part)] = position(part.dim)
+        elif id(part) in comparisons:
+            assert isinstance(part, Operation)
+            with part.location:
+                computed[id(part)] = comparisons[id(part)].build(narrow_position)
         elif isinstance(part, Uniform):
             computed[id(part)] = _uniform(part)
         elif ready:
@@ -177,6 +190,11 @@ def _element(node: ElementExpr, inputs: dict[int, Any], arguments: tuple[Any, ..
             stack.append((part, True))
             stack.extend((argument, False) for argument in reversed(part.arguments()))
     return computed[id(node)]
+
+
+def _position(positions: tuple[Any, ...], dim: int) -> Any:
+    """Return the position along a dimension; a slice has one position."""
+    return positions[min(dim, len(positions) - 1)]
 
 
 def _uniform(node: Uniform) -> Any:
