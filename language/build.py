@@ -32,6 +32,9 @@ class KernelOptions:
         cluster: CTAs of a cluster along x, y and z.
         min_blocks: CTAs of a multiprocessor at least (`.minnctapersm`); None for no limit.
         inserts_sync: whether `smem-insert-sync` synchronizes the kernel, and not its author.
+        contract: whether a product and a sum may become an fma. Library kernels, whose epilogues are also
+            other people's ops, say which are.
+        fast: whether functions and `/` are approximations.
     """
 
     def __init__(
@@ -40,8 +43,12 @@ class KernelOptions:
         cluster: tuple[int, ...] = (1, 1, 1),
         min_blocks: int | None = None,
         inserts_sync: bool = False,
+        contract: bool = False,
+        fast: bool = False,
     ) -> None:
         self.inserts_sync = inserts_sync
+        self.contract = contract
+        self.fast = fast
         self.warpgroups = warpgroups
         self.cluster = (*cluster, 1, 1)[:3]
         self.min_blocks = min_blocks
@@ -89,7 +96,14 @@ def enter_kernel(
     location = ir.Location.file(code.co_filename, code.co_firstlineno, 1)
     types = {name: dtype for name, dtype in dtypes.items() if dtype is not None}
     present = {name: parameters[name] for name in parameters if name in types}
-    trace = KernelTrace(code.co_name, Locations(code), options.warpgroups, options.inserts_sync)
+    trace = KernelTrace(
+        code.co_name,
+        Locations(code),
+        options.warpgroups,
+        options.inserts_sync,
+        options.contract,
+        options.fast,
+    )
     with location:
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):

@@ -174,6 +174,8 @@ def kernel(
     sync: str = "auto",
     cluster: tuple[int, ...] = (1, 1, 1),
     min_blocks: int | None = None,
+    contract: bool = True,
+    fast: bool = False,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Make a function a kernel, by tracing it: `@sl.kernel("(M,K), (K,N), (M,N)")`.
 
@@ -187,6 +189,11 @@ def kernel(
             kernel has them itself, and mma run until `sl.wait`.
         cluster: CTAs of a cluster along x, y and z.
         min_blocks: CTAs that a multiprocessor holds at least, which limits registers.
+        contract: whether `a * b + c`, `a * b - c` and `c - a * b`, of floats of up to 32 bits, become an
+            fma, which rounds once, where the product has no other use. Of `a * b + c * d`, the left
+            product does.
+        fast: whether `/` is `fdiv`, division by a number is multiplication by its reciprocal, and `cos`,
+            `exp`, `exp2`, `log`, `log2`, `sin`, `sqrt`, `tanh` are approximations; they say how good.
 
     Raises:
         TraceError: for a malformed signature, or one that does not fit the function.
@@ -204,5 +211,5 @@ def kernel(
             f'sync is {sync!r}; expected "auto", or "manual" for a kernel that has its waits, fences and '
             "barriers"
         )
-    options = KernelOptions(warpgroups, cluster, min_blocks, sync == "auto")
+    options = KernelOptions(warpgroups, cluster, min_blocks, sync == "auto", contract, fast)
     return lambda function: Kernel(function, signature, options)

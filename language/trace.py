@@ -59,6 +59,8 @@ class KernelTrace:
         name: the kernel's.
         warpgroups: of a CTA.
         inserts_sync: whether `smem-insert-sync` synchronizes the kernel.
+        contract: whether products and sums may be contracted.
+        fast: whether functions are approximations.
         scopes: the open scopes, the innermost last.
         pure: ops without effects, which are erased at the end if nothing uses them.
         extents: the indices of named extents, by name.
@@ -72,11 +74,19 @@ class KernelTrace:
     """
 
     def __init__(
-        self, name: str, locations: Locations, warpgroups: int, inserts_sync: bool = False
+        self,
+        name: str,
+        locations: Locations,
+        warpgroups: int,
+        inserts_sync: bool = False,
+        contract: bool = False,
+        fast: bool = False,
     ) -> None:
         self.name = name
         self.warpgroups = warpgroups
         self.inserts_sync = inserts_sync
+        self.contract = contract
+        self.fast = fast
         self.locations = locations
         self.scopes = [KernelScope(f"the kernel {name}")]
         self.pure: list[Any] = []

@@ -7,7 +7,7 @@ from typing import Any
 from ...bindings.mlir import arith
 from ..errors import TraceError
 from ..trace import op_builder
-from ..values import fragment, scalar
+from ..values import elements, fragment, scalar
 from ..values.base import describe
 from ..values.fragment import Fragment
 from ..values.index import Index, as_index, index_of_op, is_index
@@ -20,6 +20,10 @@ def _apply(name: str, *operands: Any) -> Any:
     if any(isinstance(operand, Number) for operand in operands):
         return scalar.apply(name, *operands)
     return _refuse(name, operands)
+
+
+def _approximable(name: str, x: Any, approx: bool) -> Any:
+    return _apply(elements.APPROXIMATE[name] if approx else name, x)
 
 
 @op_builder
@@ -98,17 +102,19 @@ def ceil(x: Any) -> Any:
     return _apply("ceil", x)
 
 
-def cos(x: Any) -> Any:
+def cos(x: Any, approx: bool = False) -> Any:
     """Return the cosine, of radians, element by element.
 
     Args:
         x: a fragment, or a number of the kernel.
+        approx: take `cos.approx`: at most 2^-20.2 off for x in [-2π, 2π], 2^-14.7 in [-100π, 100π] (PTX
+            ISA, `cos`; measured). Of floats of up to 32 bits.
 
     Example:
         >>> print(sl.cos(scores).type_text)
         a fragment 64x64 of f32
     """
-    return _apply("cos", x)
+    return _approximable("cos", x, approx)
 
 
 def erf(x: Any) -> Any:
@@ -124,30 +130,34 @@ def erf(x: Any) -> Any:
     return _apply("erf", x)
 
 
-def exp(x: Any) -> Any:
+def exp(x: Any, approx: bool = False) -> Any:
     """Return e to the power of x, element by element.
 
     Args:
         x: a fragment, or a number of the kernel.
+        approx: take `ex2.approx.ftz` of x * log2(e): at most 2 + ⌊1.173 |x|⌋ units in the last place
+            (CUDA's `__expf`); a result below 2^-126 is 0. Of floats of up to 32 bits.
 
     Example:
         >>> print(sl.exp(scores).type_text)
         a fragment 64x64 of f32
     """
-    return _apply("exp", x)
+    return _approximable("exp", x, approx)
 
 
-def exp2(x: Any) -> Any:
+def exp2(x: Any, approx: bool = False) -> Any:
     """Return 2 to the power of x, element by element.
 
     Args:
         x: a fragment, or a number of the kernel.
+        approx: take `ex2.approx.ftz`, one instruction instead of four: at most 2 units in the last place,
+            as without (CUDA's `exp2f`); a result below 2^-126 is 0. Of floats of up to 32 bits.
 
     Example:
         >>> print(sl.exp2(scores).type_text)
         a fragment 64x64 of f32
     """
-    return _apply("exp2", x)
+    return _approximable("exp2", x, approx)
 
 
 def fdiv(a: Any, b: Any) -> Any:
@@ -180,34 +190,39 @@ def floor(x: Any) -> Any:
     return _apply("floor", x)
 
 
-def log(x: Any) -> Any:
+def log(x: Any, approx: bool = False) -> Any:
     """Return the natural logarithm, element by element.
 
     Args:
         x: a fragment, or a number of the kernel.
+        approx: take `lg2.approx` and a product: at most 3 units in the last place, and 2^-21.4 off for x
+            in [0.5, 2] (CUDA's `__logf`). Of floats of up to 32 bits.
 
     Example:
         >>> print(sl.log(scores).type_text)
         a fragment 64x64 of f32
     """
-    return _apply("log", x)
+    return _approximable("log", x, approx)
 
 
-def log2(x: Any) -> Any:
+def log2(x: Any, approx: bool = False) -> Any:
     """Return the logarithm to base 2, element by element.
 
     Args:
         x: a fragment, or a number of the kernel.
+        approx: take `lg2.approx`: at most 2 units in the last place, and 2^-22 off for x in [0.5, 2]
+            (CUDA's `__log2f`). Of floats of up to 32 bits.
 
     Example:
         >>> print(sl.log2(scores).type_text)
         a fragment 64x64 of f32
     """
-    return _apply("log2", x)
+    return _approximable("log2", x, approx)
 
 
 def rsqrt(x: Any) -> Any:
-    """Return the reciprocal of the square root, element by element.
+    """Return the reciprocal of the square root, element by element: `rsqrt.approx` of floats of up to 32
+    bits, at most 2 units in the last place (PTX ISA, `rsqrt`).
 
     Args:
         x: a fragment, or a number of the kernel.
@@ -219,43 +234,49 @@ def rsqrt(x: Any) -> Any:
     return _apply("rsqrt", x)
 
 
-def sin(x: Any) -> Any:
+def sin(x: Any, approx: bool = False) -> Any:
     """Return the sine, of radians, element by element.
 
     Args:
         x: a fragment, or a number of the kernel.
+        approx: take `sin.approx`: at most 2^-20.2 off for x in [-2π, 2π], 2^-14.7 in [-100π, 100π] (PTX
+            ISA, `sin`; measured). Of floats of up to 32 bits.
 
     Example:
         >>> print(sl.sin(scores).type_text)
         a fragment 64x64 of f32
     """
-    return _apply("sin", x)
+    return _approximable("sin", x, approx)
 
 
-def sqrt(x: Any) -> Any:
+def sqrt(x: Any, approx: bool = False) -> Any:
     """Return the square root, element by element.
 
     Args:
         x: a fragment, or a number of the kernel.
+        approx: take `sqrt.approx`: at most 1 unit in the last place (PTX ISA, `sqrt`); without, 0.5. Of
+            floats of up to 32 bits.
 
     Example:
         >>> print(sl.sqrt(scores).type_text)
         a fragment 64x64 of f32
     """
-    return _apply("sqrt", x)
+    return _approximable("sqrt", x, approx)
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: Any, approx: bool = False) -> Any:
     """Return the hyperbolic tangent, element by element.
 
     Args:
         x: a fragment, or a number of the kernel.
+        approx: take `tanh.approx`: a relative error of at most 2^-11, 2^13 units in the last place (PTX
+            ISA, `tanh`). Of floats of up to 32 bits.
 
     Example:
         >>> print(sl.tanh(scores).type_text)
         a fragment 64x64 of f32
     """
-    return _apply("tanh", x)
+    return _approximable("tanh", x, approx)
 
 
 def pow_(x: Any, y: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from math import e, frexp, log2
 from typing import Any
 
 from ...bindings.mlir import arith, ir, math
@@ -15,8 +15,18 @@ Build = Callable[..., Any]
 
 _F, _I = arith.CmpFPredicate, arith.CmpIPredicate
 
-#: Allows LLVM an approximation: of the ops here, `div.approx.f32`.
-_APPROXIMATE = arith.FastMathFlags.afn
+#: Operations that `smem-uplift-to-fma` contracts.
+_CONTRACTIBLE = ("+", "-", "*")
+
+#: Operations with an approximation in PTX, of floats of up to 32 bits, and its name here.
+APPROXIMATE = {"/": "fdiv"} | {
+    name: f"{name}.approx" for name in ("cos", "exp", "exp2", "log", "log2", "sin", "sqrt", "tanh")
+}
+
+_EXACT = {approximate: exact for exact, approximate in APPROXIMATE.items()}
+
+#: The largest power of two whose reciprocal is a normal number, by element type: its exponent.
+_RECIPROCAL_EXPONENTS = {"f16": 14, "bf16": 126, "f32": 126, "f64": 1022}
 
 
 def _remainder(a: Any, b: Any) -> Any:
@@ -41,7 +51,6 @@ BINARY: dict[str, tuple[Build | None, Build | None]] = {
     "-": (arith.subf, arith.subi),
     "*": (arith.mulf, arith.muli),
     "/": (arith.divf, None),
-    "fdiv": (partial(arith.divf, fastmath=_APPROXIMATE), None),
     "//": (None, arith.floordivsi),
     "%": (None, _remainder),
     "maximum": (arith.maximumf, arith.maxsi),
@@ -96,14 +105,15 @@ def result_type(name: str, dtype: DType) -> DType:
     """
     if name in COMPARISONS:
         return b1
-    builders = BINARY.get(name) or UNARY.get(name)
+    exact = _EXACT.get(name, name)
+    builders = BINARY.get(exact) or UNARY.get(exact)
     if builders is None:
         raise TraceError(
             f"elements have no {name}; of matrices, write sl.mma(a, b), with B in a tile"
         )
-    if builders[0 if dtype.is_float else 1] is None:
+    if builders[0 if dtype.is_float else 1] is None or (exact != name and dtype.bits > 32):
         instead = "convert them, by x.to(sl.f32)"
-        if dtype.is_float:
+        if dtype.is_float and exact == name:
             instead = _INSTEAD.get(name, "convert them, by x.to(sl.i32)")
         raise TraceError(f"elements of {dtype} have no {name}; {instead}")
     return dtype
@@ -121,9 +131,37 @@ def build_operation(name: str, dtype: DType, operands: list[Any]) -> Any:
     if name in COMPARISONS:
         build = arith.cmpf if dtype.is_float else arith.cmpi
         return build(COMPARISONS[name][kind], *operands)
-    build = (BINARY.get(name) or UNARY[name])[kind]
+    exact = _EXACT.get(name, name)
+    build = (BINARY.get(exact) or UNARY[exact])[kind]
     assert build is not None, name
-    return build(*operands)
+    fastmath = _fastmath(name) if dtype.is_float else None
+    if exact == "exp" and fastmath is not None and dtype == f32:
+        # `math.exp` keeps subnormal results, by three more instructions.
+        power = arith.mulf(*operands, constant(log2(e), f32))
+        return math.exp2(power, fastmath=fastmath)
+    return build(*operands) if fastmath is None else build(*operands, fastmath=fastmath)
+
+
+def _fastmath(name: str) -> Any:
+    """Return the fast-math flag of an operation of floats; None for none."""
+    trace = current()
+    if name in _EXACT or (trace.fast and name in APPROXIMATE):
+        return arith.FastMathFlags.afn
+    return arith.FastMathFlags.contract if trace.contract and name in _CONTRACTIBLE else None
+
+
+def reciprocal(divisor: Any, dtype: DType) -> float | None:
+    """Return the number to multiply by instead of a division by `divisor`; None to divide.
+
+    The reciprocal of a power of two gives the same bytes. With `fast`, others are taken, too.
+    """
+    exponent = _RECIPROCAL_EXPONENTS.get(dtype.name)
+    if exponent is None or not isinstance(divisor, int | float):
+        return None
+    if not 2.0**-exponent <= abs(divisor) <= 2.0**exponent:
+        return None
+    is_exact = frexp(divisor)[0] in (-0.5, 0.5)
+    return 1.0 / divisor if is_exact or current().fast else None
 
 
 def build_conversion(value: Any, source: DType, target: DType) -> Any:

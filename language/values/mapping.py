@@ -9,7 +9,7 @@ from ...bindings.mlir import arith, memref
 from ...dialect import ops as smem
 from ...dialect.arguments import REFUSED, VALUE, wrong_argument
 from ...dialect.slices import slice_dim
-from ...dialect.types import tensor_of
+from ...dialect.types import shape_of, tensor_of
 from ..dtypes import DType, b1, f16, f32, i32, of_mlir
 from ..errors import TraceError
 from . import elements

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import TraceError
 from ..trace import with_author_position
+from . import elements
 from .base import describe
 
 
@@ -16,6 +17,8 @@ class Operators:  # noqa: PLW1641
     """
 
     __slots__ = ()
+
+    dtype: Any
 
     def __add__(self, other: Any) -> Any:
         return self._apply("+", self, other)
@@ -36,7 +39,8 @@ class Operators:  # noqa: PLW1641
         return self._apply("*", other, self)
 
     def __truediv__(self, other: Any) -> Any:
-        return self._apply("/", self, other)
+        factor = elements.reciprocal(other, self.dtype)
+        return self._apply("/", self, other) if factor is None else self._apply("*", self, factor)
 
     def __rtruediv__(self, other: Any) -> Any:
         return self._apply("/", other, self)

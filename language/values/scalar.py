@@ -93,9 +93,8 @@ def apply(name: str, *operands: Any) -> Any:
     if dtype == index_type and not all(map(_is_same, numbers, operands)):
         return numbers[0]._apply(name, *numbers)
     result = elements.result_type(name, dtype)
-    return wrap_number(
-        elements.build_operation(name, dtype, [number.value for number in numbers]), result
-    )
+    values = [number.value for number in numbers]
+    return wrap_number(elements.build_operation(name, dtype, values), result)
 
 
 def _is_same(number: Any, operand: Any) -> bool:

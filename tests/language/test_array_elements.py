@@ -17,7 +17,7 @@ def matrix(rows=64, columns=64):
 def test_elements_of_arrays_at_positions():
     """A vector along the columns, one along the rows, and a matrix, read element by element."""
 
-    @sl.kernel("(64,64), (N), (64), (R,C), (64,64)", sync="manual")
+    @sl.kernel("(64,64), (N), (64), (R,C), (64,64)", sync="manual", contract=False)
     def shift(X, V, W, Y, D):
         row, column = sl.iota(0), sl.iota(1)
         last = V.shape[0] - 1
