@@ -6,13 +6,15 @@ b1, which ptxas then rejects. `tests/codegen/test_upstream_wgmma.py` fails when 
 these.
 """
 
+from collections.abc import Sequence
+
 from ...bindings.irtypes import Attribute, Context, Op, Value
 from ...bindings.mlir import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.ops import FillOp, MmaDescOp, MmaDescSpOp, WaitOp
 from ...dialect.types import FragmentType, is_in_flight
 from ...ir import emit
-from ...ir.kernel import function_of
+from ...ir.kernel import ancestors_of, function_of
 from ...ir.lowerings import Lowerings
 from ...layout import Element
 from ...layout.accumulators import ACC_F32
@@ -33,6 +35,58 @@ class WgmmaTarget(MmaTarget):
 
     isa = "wgmma"
     lowerings = LOWERINGS
+
+    def record(self, ops: Sequence[TypedOp]) -> None:
+        """Emit a wait before loops that read what they carry beside an mma that runs.
+
+        The wait at the end of an iteration is not on the path into the loop, so ptxas 13.5 would wait at
+        the read, and for the mma, too (C7517). Before the loop, none runs.
+        """
+        loops: dict[Op, None] = {}
+        waits = [x.op for x in ops if isinstance(x.op, WaitOp) and not is_in_flight(x.result)]
+        for use in (use for wait in waits for use in wait.result.uses):
+            end, loop = use.owner.operation, use.owner.operation.parent.operation
+            carries = end.name == "scf.yield" and loop.name == "scf.for"
+            if carries and _reads_beside_mma(loop, use.operand_number) and not _follows_wait(loop):
+                loops[loop] = None
+        for loop in loops:
+            with ir.InsertionPoint(loop), loop.location:
+                _emit_wait(0)
+
+
+def _follows_wait(loop: Op) -> bool:
+    """Return whether a wait is on each path to a loop."""
+    for around in (loop, *ancestors_of(loop)):
+        for op in around.block.operations:
+            if op.operation == around:
+                break
+            if isinstance(op.operation.opview, WaitOp):
+                return True
+    return False
+
+
+def _reads_beside_mma(loop: Op, position: int) -> bool:
+    """Return whether a loop reads an accumulator that it carries after an mma, and before a wait."""
+    body = loop.regions[0].blocks[0]
+    readers = {
+        op
+        for use in body.arguments[1 + position].uses
+        for op in (use.owner.operation, *ancestors_of(use.owner))
+        if op.block == body
+    }
+    has_mma = False
+    for op in (op.operation for op in body.operations):
+        if isinstance(op.opview, WaitOp):
+            return False
+        if op in readers:
+            return has_mma
+        has_mma = has_mma or isinstance(op.opview, MmaDescOp | MmaDescSpOp)
+    return False
+
+
+def _emit_wait(pending: int) -> None:
+    group = ir.IntegerAttr.get(emit.i64(), pending)
+    emit.op("nvvm.wgmma.wait.group.sync.aligned", group=group)
 
 
 @LOWERINGS.of(MmaDescOp, MmaDescSpOp)
@@ -180,8 +234,7 @@ def lower_wait(typed: TypedOp, target: MmaTarget) -> Value:
     op, registers = typed.op, target.registers(typed.result)
     pending, fragment = op.pending.value, op.fragment
     if is_in_flight(typed.result):
-        group = ir.IntegerAttr.get(emit.i64(), pending)
-        emit.op("nvvm.wgmma.wait.group.sync.aligned", group=group)
+        _emit_wait(pending)
         return fragment
     instruction = f"wgmma.wait_group.sync.aligned {pending};"
     structs = []
