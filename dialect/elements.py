@@ -4,7 +4,9 @@ from collections.abc import Iterable
 
 from ..bindings.diagnostics import Invalid
 from ..bindings.irtypes import Type
+from ..bindings.mlir import ir
 from ..layout import ACCUMULATORS, Accumulator, Element, element
+from ..layout.accumulators import HELD
 from .caching import cached_in_context
 
 #: ISA element types by MLIR type. An f32 multiplicand is read as tf32, signless i8 as s8. 6-bit floats
@@ -51,23 +53,48 @@ def tile_element_types(types: Iterable[str]) -> list[str]:
     return [type_ for type_ in types if type_ in _NAMES]
 
 
-#: Accumulator types by MLIR type.
-_ACCUMULATORS = {"f32": "f32", "f16": "f16", "i32": "s32"}
+#: Accumulator types by MLIR type, and types that fragments have in the positions of an accumulator.
+ACCUMULATOR_TYPES = {"f32": "f32", "f16": "f16", "i32": "s32"}
+_HELD = {
+    "bf16": "bf16",
+    "i16": "s16",
+    "i8": "s8",
+    "ui8": "u8",
+    "f8E4M3FN": "e4m3",
+    "f8E5M2": "e5m2",
+    "i4": "s4",
+    "ui4": "u4",
+}
 
 
 @cached_in_context
 def accumulator_of(type_: Type) -> Accumulator:
-    """Return the ISA accumulator type of an MLIR type.
+    """Return the ISA type of the elements of an accumulator of an MLIR type.
 
     Raises:
-        Invalid: if no mma accumulates in it.
+        Invalid: if registers do not hold such elements in the positions of an accumulator.
     """
-    name = _ACCUMULATORS.get(str(type_))
-    if name is None:
-        raise Invalid(f"has an accumulator of {type_}; expected {', '.join(_ACCUMULATORS)}")
-    return ACCUMULATORS[name]
+    name = str(type_)
+    if name in ACCUMULATOR_TYPES:
+        return ACCUMULATORS[ACCUMULATOR_TYPES[name]]
+    if name not in _HELD:
+        raise Invalid(
+            f"has an accumulator of {type_}; expected {', '.join(ACCUMULATOR_TYPES | _HELD)}"
+        )
+    return HELD[_HELD[name]]
+
+
+@cached_in_context
+def computed_type(element: Type) -> Type:
+    """Return the type in which an `smem.map` computes elements: of integers a signless one, of at least 8
+    bits."""
+    if not isinstance(element, ir.IntegerType):
+        return element
+    return ir.IntegerType.get_signless(max(8, element.width), element.context)
 
 
 def accumulator_types(accumulators: tuple[Accumulator, ...]) -> str:
     """Format the MLIR types of accumulators for a message: "f32 or f16"."""
-    return " or ".join(t for t, name in _ACCUMULATORS.items() if ACCUMULATORS[name] in accumulators)
+    return " or ".join(
+        t for t, name in ACCUMULATOR_TYPES.items() if ACCUMULATORS[name] in accumulators
+    )

@@ -36,7 +36,7 @@ from .attributes import (
 )
 from .attributes import layout as layout_attr
 from .caching import cached_in_context
-from .elements import accumulator_of, element_of
+from .elements import ACCUMULATOR_TYPES, accumulator_of, element_of
 from .fragment_shapes import check_registers, check_slice, has_whole_rows
 from .smem import Smem
 
@@ -310,15 +310,24 @@ def check_fragment(type_: Type) -> None:
     shape = tuple(tensor.shape)
     if isinstance(state, AccumulatorAttr | InFlightAttr):
         accumulator = accumulator_of(tensor.element_type)
-        check_registers(shape, 32 // accumulator.per_register)
+        if isinstance(state, InFlightAttr) and not accumulator.computed:
+            raise Invalid(
+                f"has {tensor.element_type} in flight, in which no mma accumulates; expected "
+                f"{', '.join(ACCUMULATOR_TYPES)}"
+            )
+        check_registers(shape, accumulator.bits)
         if not has_whole_rows(shape) or accumulator.pieces(shape[1]) is None:
             raise Invalid(
                 f"has an accumulator of {list(shape)}; expected (M, N) with M a multiple of "
-                f"{INSTRUCTION_M} and N of 8"
+                f"{INSTRUCTION_M} and N of {accumulator.columns}"
             )
         return
     if isinstance(state, SliceAttr):
-        accumulator_of(tensor.element_type)
+        narrow = accumulator_of(tensor.element_type).bits < 16
+        if narrow and str(tensor.element_type) not in ("i8", "ui8"):
+            raise Invalid(
+                f"has a slice of {tensor.element_type}; expected elements of 16 or 32 bits, i8 or ui8"
+            )
         check_slice(shape, dim_of(state))
         return
     if not isinstance(state, AFragmentAttr | MetadataAttr):

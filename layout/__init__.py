@@ -19,6 +19,7 @@ from .instruction import instruction_k
 from .isa import MmaInstruction, MmaIsa, OperandUse
 from .mma_support import accumulators, operand_problem, partners
 from .modes import LayoutError, Mode, Multiple, Term
+from .nibbles import pack_nibbles
 from .notation import parse_layout, parse_origin
 from .operand import MmaTiles, Role
 from .path import PathElement
@@ -97,6 +98,7 @@ __all__ = [
     "mma_tiles",
     "operand_addresses",
     "operand_problem",
+    "pack_nibbles",
     "parse_layout",
     "parse_origin",
     "partners",

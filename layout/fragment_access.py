@@ -99,6 +99,17 @@ def element_access(layout: TileLayout) -> FragmentAccess:
     return FragmentAccess(2 if has_contiguous_runs(layout, 1, 2) else 1)
 
 
+def byte_access(layout: TileLayout) -> FragmentAccess:
+    """Return the access to an accumulator's elements of 4 bits in a tile of bytes: a pair of columns of
+    the accumulator is a byte.
+
+    Raises:
+        LayoutError: if no instruction can access them.
+    """
+    _check(layout)
+    return FragmentAccess(1, columns=1)
+
+
 def a_fragment_access(layout: TileLayout) -> FragmentAccess:
     """Return the access to the elements of an A in registers in a tile of that layout.
 

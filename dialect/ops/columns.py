@@ -8,19 +8,24 @@ from ..build import create, i64
 from ..builder import builder
 from ..effects import Effects, Scope
 from ..op import SmemOp
-from ..types import FragmentType, check_fragment, check_readable, fragment, shape_of, tensor_of
+from ..types import (
+    FragmentType,
+    check_fragment,
+    check_readable,
+    fragment,
+    fragment_accumulator,
+    shape_of,
+    tensor_of,
+)
 from ..verifier import verifier
-
-#: Columns of an accumulator are in separate registers by groups of 8 (PTX ISA 9.7.15.5.1.1, figures of
-#: D).
-STEP = 8
 
 
 class ColumnsOp(SmemOp, name="columns"):
     """Takes a range of columns of the accumulator `fragment`: the columns of `result`, from column
     `first` on.
 
-    `first` is a multiple of 8. The result can be stored or mapped separately. The op emits no
+    `first` is a multiple of 8, of 16 for elements of 4 bits. The result can be stored or mapped
+    separately. The op emits no
     instruction.
     """
 
@@ -38,10 +43,11 @@ class ColumnsOp(SmemOp, name="columns"):
         check_fragment(result)
         first = self.first.value
         (rows, columns), result_shape = shape_of(source), shape_of(result)
-        if first % STEP or not 0 <= first <= columns - result_shape[1] or result_shape[0] != rows:
+        step = fragment_accumulator(source).columns
+        if first % step or not 0 <= first <= columns - result_shape[1] or result_shape[0] != rows:
             raise Invalid(
                 f"takes {tensor_of(result)} from column {first} of {tensor_of(source)}; expected all "
-                f"{rows} rows, from a multiple of {STEP}, within {columns} columns"
+                f"{rows} rows, from a multiple of {step}, within {columns} columns"
             )
         expected = fragment(result_shape, tensor_of(source).element_type)
         if result != expected:

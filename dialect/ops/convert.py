@@ -26,6 +26,14 @@ CONVERTED = {
     "f32": ("f16", "bf16", "tf32", "f8E4M3FN", "f8E5M2"),
     "f16": ("f16", "f8E4M3FN", "f8E5M2"),
     "s32": ("i8", "si8", "ui8", "i1"),
+    "bf16": ("bf16",),
+    "e4m3": ("f8E4M3FN",),
+    "e5m2": ("f8E5M2",),
+    "s16": (),
+    "s8": ("i8", "si8"),
+    "u8": ("ui8",),
+    "s4": (),
+    "u4": (),
 }
 
 
@@ -67,8 +75,9 @@ def _check(source: Type, result: Type) -> None:
         check_readable(source)
         expected = CONVERTED[fragment_accumulator(source).name]
         if str(element) not in expected:
+            fitting = ", ".join(expected) or "a map to the element type of A before it"
             raise Invalid(
-                f"converts {tensor_of(source).element_type} to {element}; expected {', '.join(expected)}"
+                f"converts {tensor_of(source).element_type} to {element}; expected {fitting}"
             )
     if shape_of(source) != shape_of(result):
         raise Invalid(f"converts {tensor_of(source)} to {tensor_of(result)}; the shapes differ")

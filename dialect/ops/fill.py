@@ -10,6 +10,7 @@ from ..arguments import ElementType, Scalar
 from ..build import create
 from ..builder import builder
 from ..effects import Effects, Scope
+from ..elements import computed_type
 from ..op import SmemOp
 from ..slices import slice_dim, slice_fragment
 from ..types import FragmentType, check_fragment, fragment, is_accumulator, tensor_of
@@ -34,7 +35,7 @@ class FillOp(SmemOp, name="fill"):
         check_fragment(result)
         if not is_accumulator(result) and slice_dim(result) is None:
             raise Invalid(f"fills an accumulator or a slice, not {result}")
-        if value != tensor_of(result).element_type:
+        if value != computed_type(tensor_of(result).element_type):
             raise Invalid(f"fills {tensor_of(result).element_type} elements with {value}")
 
 
@@ -52,7 +53,7 @@ def fill(
         value: a number, or an MLIR value.
         shape: (M, N); of a slice (rows,) or (columns,).
         in_flight: whether the result has the state `#smem.in_flight`.
-        element: the MLIR element type if `value` is a number; f32 by default.
+        element: the MLIR element type; by default that of `value`, f32 if that is a number.
         slice_dim: the dimension along which the result is a slice; None for an accumulator.
 
     Example:
@@ -62,14 +63,12 @@ def fill(
         !smem.fragment<tensor<64xf32>, #smem.slice<1 : i64>>
     """
     number = None if isinstance(value, int | float) else value
-    if number is not None:
-        element = number.type
-    elif element is None:
-        element = ir.F32Type.get()
+    if element is None:
+        element = ir.F32Type.get() if number is None else number.type
     result = _result(shape, element, in_flight, slice_dim)
     if number is not None:
         return create(FillOp, [number], [result]).result
-    number = arith.constant(element, _number(value, element))
+    number = arith.constant(computed_type(element), _number(value, element))
     return create(FillOp, [number], [result]).result
 
 

@@ -11,9 +11,12 @@ from ...layout.fragment_access import (
     FragmentAccess,
     a_fragment_access,
     accumulator_access,
+    byte_access,
     element_access,
+    has_contiguous_runs,
 )
 from ...layout.fragments import WARPGROUP
+from ...layout.nibbles import INTERLEAVED
 from ...layout.uses import FragmentUse, Use
 from ...layout.wgmma import INSTRUCTION_M, metadata_words
 from ..arguments import Index, ResultType, TileOrMemref
@@ -25,6 +28,7 @@ from ..effects import Effects, Scope, read
 from ..elements import element_of, tile_element_types
 from ..memrefs import check_global, check_multiples, strides_of
 from ..op import SmemOp
+from ..optional_attributes import has_unit_attribute
 from ..slices import check_slice_type, slice_dim
 from ..types import (
     FragmentType,
@@ -41,8 +45,21 @@ from ..types import (
 from ..uses import Chooser, Path
 from ..verifier import verifier
 
-#: Element types in memory that can be loaded into an accumulator, by accumulator type.
-LOADED = {"f32": ("f32", "f16", "bf16"), "f16": ("f16",), "s32": ("i32",)}
+#: Element types in memory that can be loaded into an accumulator, by accumulator type. Those of 4 bits
+#: are two to a byte.
+LOADED = {
+    "f32": ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"),
+    "f16": ("f16", "f8E4M3FN", "f8E5M2"),
+    "bf16": ("bf16",),
+    "e4m3": ("f8E4M3FN",),
+    "e5m2": ("f8E5M2",),
+    "s32": ("i32",),
+    "s16": ("i16",),
+    "s8": ("i8", "si8"),
+    "u8": ("ui8",),
+    "s4": ("i8", "si8", "ui8"),
+    "u4": ("i8", "si8", "ui8"),
+}
 
 
 class LoadOp(SmemOp, name="load"):
@@ -52,7 +69,8 @@ class LoadOp(SmemOp, name="load"):
     - `#smem.a_fragment`, from a tile of A's shape and element type: by `ldmatrix` if 16 bytes along K
       (along M, for 16-bit types) are contiguous, else element by element.
     - `#smem.accumulator`, from a tile or a matrix in global memory: a residual, or the accumulator of an
-      earlier mma. f16 and bf16 are converted to f32.
+      earlier mma, weights. f16, bf16 and floats of 8 bits are converted to f32 or f16. Elements of 4 bits
+      are loaded from half as many columns of 8 bits: column 2 * c from the lower four bits of column c.
     - `#smem.slice`, from a vector in global memory (a memref of rank 1): a bias, a scale. Each thread
       loads the elements that it holds; f16 and bf16 are converted to f32.
     - `#smem.metadata`, from global memory: i32[M / 64, words, 128], the words of each thread as
@@ -60,6 +78,10 @@ class LoadOp(SmemOp, name="load"):
 
     A tile is read by ordinary loads: a barrier is needed between earlier writes and the load, and between
     the load and later writes.
+
+    With the unit attribute `interleaved`, columns of 4-bit elements are in the order of
+    `layout.pack_nibbles(interleaved=True)`: a thread then loads its elements by `ldmatrix`, or 4 bytes at
+    a time, and not each byte.
 
     With `rank`, the tile is that of another CTA of the cluster, whose rank it is (distributed shared
     memory): the tile at the same place in its shared memory. Then these barriers are of the cluster,
@@ -79,16 +101,40 @@ class LoadOp(SmemOp, name="load"):
     @property
     def access(self) -> Callable[[TileLayout], FragmentAccess]:
         """The function that plans the accesses of the threads for a layout."""
-        if self.rank is not None:
-            return element_access
-        to_a = is_a_fragment(self.fragment.type)
-        return a_fragment_access if to_a else accumulator_access
+        if self.interleaved:
+            return a_fragment_access
+        return access_of(self.fragment.type, self.rank is not None)
+
+    @property
+    def interleaved(self) -> bool:
+        """Whether columns of 4-bit elements are interleaved in memory.
+
+        Raises:
+            Invalid: if the attribute has a value.
+        """
+        return has_unit_attribute(self, "interleaved")
 
     @verifier
     def verify_region_invariants(self) -> None:
         _check(self.source.type, self.fragment.type)
+        if self.interleaved:
+            _check_interleaved(self.source.type, self.fragment.type, self.rank is not None)
         if self.rank is not None:
             _check_remote(self.source.type, self.fragment.type, constant_of(self.rank))
+
+
+def access_of(fragment: Type, remote: bool = False) -> Callable[[TileLayout], FragmentAccess]:
+    """Return the function that plans the accesses of the threads to a tile, for its layout.
+
+    Args:
+        fragment: the type of the fragment.
+        remote: whether the tile is that of another CTA.
+    """
+    if is_a_fragment(fragment):
+        return a_fragment_access
+    if fragment_accumulator(fragment).bits == 4:
+        return byte_access
+    return element_access if remote else accumulator_access
 
 
 @cached_in_context
@@ -106,6 +152,23 @@ def _check(source: Type, result: Type) -> None:
         raise Invalid(f"loads an A fragment from a tile, not from {source}; copy it to a tile")
     else:
         check_matrix(source, result, "loads", "from", LOADED[fragment_accumulator(result).name])
+
+
+def _check_interleaved(source: Type, result: Type, remote: bool) -> None:
+    """Check a load of elements of 4 bits whose columns are interleaved."""
+    shape = shape_of(result)
+    packed = isinstance(source, TileType) and shape_in_memory(result) != shape
+    if not packed or remote or shape[1] % INTERLEAVED:
+        text = "the tile of another CTA" if remote else f"{source}"
+        raise Invalid(
+            f"has interleaved, but loads {tensor_of(result)} from {text}; expected elements of 4 bits "
+            f"of a tile of the CTA, with columns in multiples of {INTERLEAVED}"
+        )
+    layout = layout_of(source)
+    if layout is not None and not has_contiguous_runs(layout, 1, 4):
+        raise Invalid(
+            f"cannot load from a tile of layout {layout}: 4 bytes of a row are not contiguous in it"
+        )
 
 
 def _check_remote(source: Type, result: Type, rank: int | None) -> None:
@@ -134,7 +197,7 @@ def _check_metadata(source: Type, result: Type) -> None:
 
 
 def _check_tile(tile: Type, result: Type) -> None:
-    if shape_of(tile) != shape_of(result):
+    if shape_of(tile) != shape_in_memory(result):
         raise Invalid(
             f"loads {tensor_of(result)} from {tensor_of(tile)}; take a stage or a subtile of that shape"
         )
@@ -152,11 +215,17 @@ def _check_tile(tile: Type, result: Type) -> None:
         )
     layout = layout_of(tile)
     if layout is not None:
-        access = a_fragment_access if is_a_fragment(result) else accumulator_access
         try:
-            access(layout)
+            access_of(result)(layout)
         except LayoutError as error:
             raise Invalid(f"cannot load from a tile of layout {layout}: {error}") from None
+
+
+def shape_in_memory(fragment: Type) -> tuple[int, ...]:
+    """Return the shape of the tile or matrix of a fragment: elements of 4 bits are two to a byte."""
+    rows, columns = shape_of(fragment)
+    packed = not is_a_fragment(fragment) and fragment_accumulator(fragment).bits == 4
+    return (rows, columns // 2 if packed else columns)
 
 
 def check_matrix(
@@ -183,7 +252,7 @@ def check_matrix(
         raise Invalid(f"{verb} {preposition} a tile or a memref, not {memref}")
     check_global(memref, f"{verb} {preposition}")
     strides, _ = strides_of(memref)
-    rows, columns = shape_of(fragment)
+    rows, columns = shape_in_memory(fragment)
     *outer, last = memref.shape
     if last != columns or not _has_count(outer, rows, any_rows):
         shape = f"{rows}x{columns}"
@@ -197,7 +266,7 @@ def check_matrix(
             f"shape {shape}{alternatives}"
         )
     check_memory_element(memref, fragment, verb, preposition, elements)
-    if strides[-1] == 1:
+    if strides[-1] == 1 and columns == shape_of(fragment)[1]:
         check_multiples(memref, len(outer), 2, f"{verb} {preposition}", "a pair of columns")
 
 
@@ -272,13 +341,19 @@ def check_memory_element(
 
 
 @builder
-def load(source: TileOrMemref, result: ResultType, rank: Index | None = None) -> Value:
+def load(
+    source: TileOrMemref,
+    result: ResultType,
+    rank: Index | None = None,
+    interleaved: bool = False,
+) -> Value:
     """Build an `smem.load` of the tile or memref `source`, and return the fragment, of type `result`.
 
     Args:
         source: the tile, or a memref in global memory.
         result: the type of the fragment.
         rank: the CTA of the cluster whose tile is loaded; None for the CTA's own.
+        interleaved: whether columns of 4-bit elements are interleaved in memory.
 
     Example:
         >>> fragment = smem.load(a, types.a_fragment((64, 64), bf16))
@@ -286,4 +361,4 @@ def load(source: TileOrMemref, result: ResultType, rank: Index | None = None) ->
         !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
     """
     operands = [source] if rank is None else [source, as_index(rank)]
-    return create(LoadOp, operands, [result]).result
+    return create(LoadOp, operands, [result], interleaved=interleaved).result

@@ -6,10 +6,11 @@ from typing import Any
 from ...bindings.diagnostics import Invalid, format_location
 from ...bindings.irtypes import Op, Type, Value
 from ...bindings.mlir import ext, gpu, ir
-from ..arguments import REFUSED, VALUE, Fragment, wrong_argument
+from ..arguments import REFUSED, VALUE, ElementType, Fragment, wrong_argument
 from ..build import create
 from ..builder import builder
 from ..effects import Effects, Scope
+from ..elements import computed_type
 from ..fragment_shapes import SLICE_OF
 from ..op import SmemOp
 from ..slices import slice_dim, slice_fragment
@@ -40,6 +41,10 @@ class MapOp(SmemOp, name="map"):
     converted by a map of its own. If the inputs are slices, the result is a slice along the same
     dimension.
 
+    Integers are signless in the region, and those of 4 bits are extended to i8; of a result of 4 bits the
+    lower half is taken. Floats of 8 bits are only converted there, by `arith.extf` and `arith.truncf`,
+    which saturates to the finite range, or `arith.bitcast`.
+
     The region `body` has an argument for each input, of its element type, and optionally two more of type
     index: the element's row and column in the fragment; for slices one, the row or the column. It ends
     with `gpu.yield` of the element of the result. Each thread executes it for each of its elements. It
@@ -67,8 +72,8 @@ class MapOp(SmemOp, name="map"):
             _check_input(type_, result)
         _check_body(
             self,
-            [tensor_of(t).element_type for t in inputs],
-            tensor_of(result).element_type,
+            [computed_type(tensor_of(t).element_type) for t in inputs],
+            computed_type(tensor_of(result).element_type),
             _position_names(dim),
         )
 
@@ -108,12 +113,30 @@ def _check_body(op: Op, elements: list[Type], result: Type, positions: list[str]
     if yielded != [result]:
         raise Invalid(f"yields ({_join(yielded)}) for elements of {result}")
     for inner in walk_nested(ops[:-1]):
+        if problem := _narrow_float_problem(inner):
+            raise Invalid(f"holds '{inner.name}' at {format_location(inner.location)}{problem}")
         if inner.name.startswith("smem."):
             raise Invalid(
                 f"holds '{inner.name}' at {format_location(inner.location)}, which a warpgroup runs "
                 "together, but each thread runs the region for each of its elements; put it before or "
                 "after"
             )
+
+
+#: Ops of floats of 8 bits.
+_OF_NARROW_FLOATS = (
+    *("arith.extf", "arith.truncf", "arith.bitcast", "arith.select", "arith.constant"),
+    *("memref.load", "scf.if", "scf.yield"),
+)
+
+
+def _narrow_float_problem(op: Op) -> str | None:
+    if op.name in _OF_NARROW_FLOATS:
+        return None
+    for value in (*op.operands, *op.results):
+        if isinstance(value.type, ir.FloatType) and value.type.width <= 8:
+            return f" of {value.type}; expected a conversion by arith.extf before it"
+    return None
 
 
 def walk_nested(ops: Sequence[Op]) -> Iterator[Op]:
@@ -131,7 +154,10 @@ def _join(types: list[Type]) -> str:
 
 @builder
 def map(
-    inputs: Sequence[Fragment], function: Callable[..., Any], with_position: bool = False
+    inputs: Sequence[Fragment],
+    function: Callable[..., Any],
+    with_position: bool = False,
+    element: ElementType | None = None,
 ) -> Value:
     """Build an `smem.map`, and return its fragment.
 
@@ -142,6 +168,8 @@ def map(
             element.
         with_position: whether the function also takes the row and the column (index); of slices, the one
             of them.
+        element: the element type of the result, if it is not that of what the function returns: ui8 or
+            an integer of 4 bits for an i8.
 
     Raises:
         Invalid: without inputs, for inputs of different element types, or if no accumulator has elements
@@ -168,23 +196,20 @@ def map(
     if dim is None:
         inputs = [broadcast_to(value, like) for value in inputs]
     positions = len(_position_names(dim)) if with_position else 0
-    arguments = elements + [ir.IndexType.get()] * positions
+    arguments = [computed_type(type_) for type_ in elements] + [ir.IndexType.get()] * positions
     # The op needs its result type when it is created, and the type follows from the region. The region is
     # therefore built in a temporary module first.
     temporary = ir.Operation.create("builtin.module", regions=1, ip=False)
     block = ir.Block.create_at_start(temporary.regions[0], arguments)
     with ir.InsertionPoint(block):
         returned = function(*block.arguments)
-        element = VALUE.take(returned)
-        if element is REFUSED:
+        yielded = VALUE.take(returned)
+        if yielded is REFUSED:
             raise wrong_argument("smem.map", "the result of the function", returned, VALUE.expected)
-        gpu.YieldOp([element])
+        gpu.YieldOp([yielded])
     shape = shape_of(like)
-    result = (
-        fragment(shape, element.type)
-        if dim is None
-        else slice_fragment(shape[0], element.type, dim)
-    )
+    type_ = yielded.type if element is None else element
+    result = fragment(shape, type_) if dim is None else slice_fragment(shape[0], type_, dim)
     op = create(MapOp, inputs, [result], regions=1)
     block.append_to(op.regions[0])
     return op.result

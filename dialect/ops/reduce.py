@@ -7,9 +7,17 @@ from ..arguments import Fragment
 from ..build import create
 from ..builder import builder
 from ..effects import Effects, Scope
+from ..elements import ACCUMULATOR_TYPES
 from ..op import SmemOp
 from ..slices import slice_fragment
-from ..types import FragmentType, check_fragment, check_readable, shape_of, tensor_of
+from ..types import (
+    FragmentType,
+    check_fragment,
+    check_readable,
+    fragment_accumulator,
+    shape_of,
+    tensor_of,
+)
 from ..verifier import verifier
 from .memory import check_offset, offset_of
 from .warp_specialize import warpgroups_attribute
@@ -85,6 +93,8 @@ def reduced_type(fragment: Type, axis: int) -> Type:
 
 def _check_operation(name: str, fragment: Type) -> None:
     element = tensor_of(fragment).element_type
+    if not fragment_accumulator(fragment).computed:
+        raise Invalid(f"reduces {element}; expected {', '.join(ACCUMULATOR_TYPES)}, by an smem.map")
     fitting = _OF_INTEGERS if isinstance(element, ir.IntegerType) else _OF_FLOATS
     if name not in fitting:
         raise Invalid(f'reduces {element} by "{name}"; expected one of {", ".join(fitting)}')

@@ -12,13 +12,14 @@ from ..build import create
 from ..builder import builder
 from ..caching import cached_in_context
 from ..effects import Effects, Scope
-from ..elements import element_of
+from ..elements import computed_type, element_of
 from ..op import SmemOp
 from ..slices import slice_dim
 from ..types import (
     FragmentType,
     check_fragment,
     check_readable,
+    fragment_accumulator,
     is_a_fragment,
     is_accumulator,
     is_in_flight,
@@ -32,7 +33,8 @@ class ToRegistersOp(SmemOp, name="to_registers"):
     """Returns the registers of `fragment`, a readable accumulator, a slice or an A fragment, as a vector
     in each thread of the warpgroup.
 
-    The vector has one element for each element that the thread holds: f32, f16 or i32 of an accumulator;
+    The vector has one element for each element that the thread holds: of an accumulator, integers are
+    signless, and those of 4 bits have no vector;
     of an A fragment the element type, f32 for tf32, i8 for any 8-bit integer. b1 is held as i32, 32
     elements in each: bit j of element w is the thread's element 32 * w + j.
 
@@ -100,7 +102,7 @@ def vector_type(fragment: Type) -> Type:
     dim = slice_dim(fragment)
     if dim is not None:
         elements = slice_coordinates(shape_of(fragment)[0], dim).shape[1]
-        element = tensor_of(fragment).element_type
+        element = computed_type(tensor_of(fragment).element_type)
         return ir.VectorType.get([elements], element, loc=ir.Location.unknown(fragment.context))
     if is_accumulator(fragment):
         check_readable(fragment)
@@ -108,7 +110,13 @@ def vector_type(fragment: Type) -> Type:
         raise Invalid(f"takes an accumulator, a slice or an A fragment, not {fragment}")
     type_ = tensor_of(fragment).element_type
     elements = prod(shape_of(fragment)) // WARPGROUP
-    if is_a_fragment(fragment):
+    if is_accumulator(fragment):
+        type_ = computed_type(type_)
+        if fragment_accumulator(fragment).bits < 8:
+            raise Invalid(
+                f"takes {tensor_of(fragment)}; expected elements of 8 bits, by an smem.map"
+            )
+    else:
         bits = element_of(type_).bits
         if bits == 32:
             type_ = ir.F32Type.get(fragment.context)

@@ -6,7 +6,6 @@ from ...bindings.diagnostics import Invalid, format_location
 from ...bindings.irtypes import Type
 from ...bindings.mlir import ext
 from ...layout import LayoutError
-from ...layout.fragment_access import accumulator_access
 from ...layout.uses import FragmentUse, Use
 from ..arguments import Fragment, TileOrMemref
 from ..build import create
@@ -28,13 +27,21 @@ from ..types import (
 )
 from ..uses import Chooser, Path
 from ..verifier import verifier
-from .load import check_matrix, check_vector
+from .load import access_of, check_matrix, check_vector, shape_in_memory
 
 #: Element types in memory that an accumulator can be stored as, by accumulator type.
 STORED = {
     "f32": ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"),
     "f16": ("f16", "f32", "f8E4M3FN", "f8E5M2"),
+    "bf16": ("bf16", "f32", "f8E4M3FN", "f8E5M2"),
+    "e4m3": ("f8E4M3FN",),
+    "e5m2": ("f8E5M2",),
     "s32": ("i32", "i8", "si8", "ui8"),
+    "s16": ("i16",),
+    "s8": ("i8", "si8"),
+    "u8": ("ui8",),
+    "s4": ("i8", "si8", "ui8"),
+    "u4": ("i8", "si8", "ui8"),
 }
 
 
@@ -43,7 +50,8 @@ class StoreOp(SmemOp, name="store"):
     its element type; or a slice to `target`, a vector in global memory (a memref of rank 1), of which one
     thread stores each element.
 
-    Floats are rounded to nearest even. 8-bit types saturate to their finite range.
+    Floats are rounded to nearest even. 8-bit types saturate to their finite range. Elements of 4 bits are
+    stored to half as many columns of 8 bits, the even column in the lower four bits.
 
     A matrix with a dynamic number of rows, which may be more or fewer than the fragment's, gets the rows
     that it has, and a vector with a dynamic extent its elements.
@@ -66,7 +74,7 @@ class StoreOp(SmemOp, name="store"):
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
         """The constraint on the layout of the target tile."""
         return FragmentUse(
-            f"the store at {format_location(self.location)}", accumulator_access, path
+            f"the store at {format_location(self.location)}", access_of(self.fragment.type), path
         )
 
     @verifier
@@ -86,7 +94,7 @@ def _check(source: Type, target: Type) -> None:
     if not isinstance(target, TileType):
         check_matrix(target, source, "stores", "to", elements, any_rows=True)
         return
-    if shape_of(target) != shape_of(source):
+    if shape_of(target) != shape_in_memory(source):
         raise Invalid(
             f"stores {tensor_of(source)} to {tensor_of(target)}; take a stage or a subtile of that "
             "shape"
@@ -101,7 +109,7 @@ def _check(source: Type, target: Type) -> None:
     layout = layout_of(target)
     if layout is not None:
         try:
-            accumulator_access(layout)
+            access_of(source)(layout)
         except LayoutError as error:
             raise Invalid(f"cannot store to a tile of layout {layout}: {error}") from None
 

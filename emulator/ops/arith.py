@@ -291,6 +291,16 @@ computes("arith.fptoui", "llvm.fptoui")(_cast(_to_unsigned))
 computes("arith.fptosi", "llvm.fptosi")(_cast(_to_signed))
 
 
+@computes("builtin.unrealized_conversion_cast")
+def _change_signedness(op: Op) -> Any:
+    types = [*op.operand_types, *op.result_types]
+    if not all(
+        isinstance(type_, ir.IntegerType) and type_.width == types[0].width for type_ in types
+    ):
+        raise op.refuse("casts other values than integers, which the emulator does not know")
+    return lambda a: a
+
+
 @computes("arith.bitcast", "llvm.bitcast")
 def _bitcast(op: Op) -> Any:
     dtype = dtype_of(op.result_types[0], op.location)

@@ -129,6 +129,16 @@ def _cluster_register(op: Op) -> Any:
     return lambda convergent: _uniform(_cluster_value(convergent, word)[dim]).astype(dtype)
 
 
+#: Multiprocessors of an H200.
+_MULTIPROCESSORS = 132
+
+
+@executes("nvvm.read.ptx.sreg.nsmid")
+def _multiprocessors(op: Op) -> Any:
+    dtype = dtype_of(op.result_types[0], op.location)
+    return lambda convergent: _uniform(_MULTIPROCESSORS).astype(dtype)
+
+
 @executes("nvvm.read.ptx.sreg.cluster.ctarank", "nvvm.read.ptx.sreg.cluster.nctarank")
 def _cluster_rank(op: Op) -> Any:
     dtype = dtype_of(op.result_types[0], op.location)

@@ -80,3 +80,12 @@ func.func @no_fragment(%c: !c) {
   %0 = "smem.columns"(%c) {first = 0 : i64} : (!c) -> !smem.fragment<tensor<64x12xf32>, #smem.accumulator>
   return
 }
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xui4>, #smem.accumulator>
+func.func @half_a_register(%x: !c) {
+  // expected-error@+1 {{expected all 64 rows, from a multiple of 16, within 64 columns}}
+  %0 = "smem.columns"(%x) {first = 8 : i64} : (!c) -> !smem.fragment<tensor<64x16xui4>, #smem.accumulator>
+  return
+}

@@ -113,3 +113,12 @@ func.func @bits(%x: !smem.fragment<tensor<64x128xi32>, #smem.accumulator>) {
   %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x128xi32>, #smem.accumulator>) -> !smem.fragment<tensor<64x128xi1>, #smem.a_fragment>
   return
 }
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xui4>, #smem.accumulator>
+func.func @nibbles(%x: !c) {
+  // expected-error@+1 {{'smem.convert' op converts ui4 to bf16; expected a map to the element type of A before it}}
+  %0 = "smem.convert"(%x) : (!c) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
+  return
+}

@@ -10,9 +10,9 @@ func.func @element(%v: f16) {
 
 // Shapes and element types of accumulators.
 
-func.func @accumulator_element(%v: bf16) {
-  // expected-error@+1 {{'smem.fill' op has an accumulator of bf16; expected f32, f16, i32}}
-  %0 = "smem.fill"(%v) : (bf16) -> !smem.fragment<tensor<64x64xbf16>, #smem.accumulator>
+func.func @accumulator_element(%v: f64) {
+  // expected-error@+1 {{'smem.fill' op has an accumulator of f64; expected f32, f16, i32, bf16, i16, i8, ui8, f8E4M3FN, f8E5M2, i4, ui4}}
+  %0 = "smem.fill"(%v) : (f64) -> !smem.fragment<tensor<64x64xf64>, #smem.accumulator>
   return
 }
 
@@ -97,5 +97,21 @@ func.func @no_fragment(%v: f16) {
 func.func @integers(%v: i32) {
   // expected-error@+1 {{'smem.fill' op has an accumulator of [64, 20]; expected (M, N) with M a multiple of 64 and N of 8}}
   %0 = "smem.fill"(%v) : (i32) -> !smem.fragment<tensor<64x20xi32>, #smem.accumulator>
+  return
+}
+
+// -----
+
+func.func @in_flight_without_instructions(%v: bf16) {
+  // expected-error@+1 {{'smem.fill' op has bf16 in flight, in which no mma accumulates; expected f32, f16, i32}}
+  %0 = "smem.fill"(%v) : (bf16) -> !smem.fragment<tensor<64x64xbf16>, #smem.in_flight>
+  return
+}
+
+// -----
+
+func.func @nibbles_of_8_columns(%v: i8) {
+  // expected-error@+1 {{'smem.fill' op has an accumulator of [64, 24]; expected (M, N) with M a multiple of 64 and N of 16}}
+  %0 = "smem.fill"(%v) : (i8) -> !smem.fragment<tensor<64x24xi4>, #smem.accumulator>
   return
 }

@@ -139,15 +139,6 @@ func.func @tile_dynamic(%s: !t) {
 
 // -----
 
-!t = !smem.tile<tensor<64x64xf8E4M3FN>, #smem.auto>
-func.func @tile_element(%s: !t) {
-  // expected-error@+1 {{'smem.load' op loads f32 from a tile of f8E4M3FN; expected f32, f16, bf16}}
-  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-  return
-}
-
-// -----
-
 !t = !smem.tile<tensor<64x64xtf32>, #smem.auto>
 func.func @tile_of_tf32(%s: !t) {
   // expected-error@+1 {{'smem.load' op loads f32 from a tile of tf32; expected f32, f16, bf16}}
@@ -318,5 +309,60 @@ func.func @remote_negative(%t: !smem.tile<tensor<64x64xf32>, #smem.auto>) {
   %r = arith.constant -1 : index
   // expected-error@+1 {{'smem.load' op has rank = -1; expected the rank of a CTA in its cluster, 0 or more}}
   %0 = "smem.load"(%t, %r) : (!smem.tile<tensor<64x64xf32>, #smem.auto>, index) -> !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+  return
+}
+
+// -----
+
+// 4-bit elements are in half as many columns of 8 bits.
+
+!t = !smem.tile<tensor<64x64xui8>, #smem.auto>
+func.func @nibbles_of_all_columns(%s: !t) {
+  // expected-error@+1 {{'smem.load' op loads tensor<64x64xui4> from tensor<64x64xui8>; take a stage or a subtile of that shape}}
+  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xui4>, #smem.accumulator>
+  return
+}
+
+// -----
+
+func.func @nibbles_of_global_memory(%s: memref<64x64xi8>) {
+  // expected-error@+1 {{'smem.load' op loads a fragment of 64x32 from memref<64x64xi8>; take a memref.subview of static shape 64x32}}
+  %0 = "smem.load"(%s) : (memref<64x64xi8>) -> !smem.fragment<tensor<64x64xi4>, #smem.accumulator>
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x16xbf16>, #smem.auto>
+func.func @nibbles_of_floats(%s: !t) {
+  // expected-error@+1 {{'smem.load' op loads i4 from a tile of bf16; expected i8, si8, ui8}}
+  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x32xi4>, #smem.accumulator>
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xui8>, #smem.auto>
+func.func @interleaved_bytes(%s: !t) {
+  // expected-error@+1 {{'smem.load' op has interleaved, but loads tensor<64x64xui8> from !smem.tile<tensor<64x64xui8>, #smem.auto>; expected elements of 4 bits of a tile of the CTA, with columns in multiples of 32}}
+  %0 = "smem.load"(%s) {interleaved} : (!t) -> !smem.fragment<tensor<64x64xui8>, #smem.accumulator>
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xui8>, #smem.auto>
+func.func @interleaved_of_another_cta(%s: !t, %rank: index) {
+  // expected-error@+1 {{'smem.load' op has interleaved, but loads tensor<64x128xi4> from the tile of another CTA}}
+  %0 = "smem.load"(%s, %rank) {interleaved} : (!t, index) -> !smem.fragment<tensor<64x128xi4>, #smem.accumulator>
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xui8>, #smem.swizzle<"none", "column-major">>
+func.func @interleaved_across_rows(%s: !t) {
+  // expected-error@+1 {{4 bytes of a row are not contiguous in it}}
+  %0 = "smem.load"(%s) {interleaved} : (!t) -> !smem.fragment<tensor<64x128xi4>, #smem.accumulator>
   return
 }

@@ -68,12 +68,12 @@ func.func @shape(%x0: !c) {
 
 !c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
 func.func @no_accumulator(%x0: !c) {
-  // expected-error@+1 {{'smem.map' op has an accumulator of bf16; expected f32, f16, i32}}
+  // expected-error@+1 {{'smem.map' op has an accumulator of f64; expected f32, f16, i32, bf16, i16, i8, ui8, f8E4M3FN, f8E5M2, i4, ui4}}
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f32):
-    %w = arith.truncf %v : f32 to bf16
-    gpu.yield %w : bf16
-  }) : (!c) -> !smem.fragment<tensor<64x16xbf16>, #smem.accumulator>
+    %w = arith.extf %v : f32 to f64
+    gpu.yield %w : f64
+  }) : (!c) -> !smem.fragment<tensor<64x16xf64>, #smem.accumulator>
   return
 }
 
@@ -258,6 +258,35 @@ func.func @nested_deeper(%x0: !c, %if: i1, %m: memref<64x16xf32>) {
       scf.yield %v : f32
     }
     gpu.yield %v : f32
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+// Floats of 8 bits are only converted.
+
+!c = !smem.fragment<tensor<64x16xf8E4M3FN>, #smem.accumulator>
+func.func @arithmetic_of_8_bits(%x: !c) {
+  // expected-error@+1 {{holds 'arith.addf' at }}
+  %0 = "smem.map"(%x) ({
+  ^bb0(%v: f8E4M3FN):
+    %w = arith.addf %v, %v : f8E4M3FN
+    gpu.yield %w : f8E4M3FN
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+// Integers are signless in the region.
+
+!c = !smem.fragment<tensor<64x16xui8>, #smem.accumulator>
+func.func @unsigned_arguments(%x: !c) {
+  // expected-error@+1 {{'smem.map' op has a region with arguments (ui8); expected (i8)}}
+  %0 = "smem.map"(%x) ({
+  ^bb0(%v: ui8):
+    gpu.yield %v : ui8
   }) : (!c) -> !c
   return
 }

@@ -57,3 +57,12 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xbf16>, #smem.accumulator>
+func.func @elements_that_are_not_exchanged(%x: !c) {
+  // expected-error@+1 {{'smem.reduce' op reduces bf16; expected f32, f16, i32, by an smem.map}}
+  %0 = "smem.reduce"(%x) {op = "maximumf", axis = 1 : i32} : (!c) -> !smem.fragment<tensor<64xbf16>, #smem.slice<1>>
+  return
+}

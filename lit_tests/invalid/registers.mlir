@@ -60,3 +60,12 @@ func.func @two_dimensions(%v: vector<2x16xbf16>) {
   %0 = "smem.from_registers"(%v) : (vector<2x16xbf16>) -> !a
   return
 }
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xui4>, #smem.accumulator>
+func.func @nibbles(%x: !c) {
+  // expected-error@+1 {{'smem.to_registers' op takes tensor<64x64xui4>; expected elements of 8 bits, by an smem.map}}
+  %0 = "smem.to_registers"(%x) : (!c) -> vector<32xi8>
+  return
+}

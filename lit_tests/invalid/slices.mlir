@@ -32,9 +32,9 @@ func.func @matrix(%v: f32) {
 
 // -----
 
-func.func @element(%v: bf16) {
-  // expected-error@+1 {{'smem.fill' op has an accumulator of bf16; expected f32, f16, i32}}
-  %0 = "smem.fill"(%v) : (bf16) -> !smem.fragment<tensor<64xbf16>, #smem.slice<1>>
+func.func @element(%v: f64) {
+  // expected-error@+1 {{'smem.fill' op has an accumulator of f64; expected f32, f16, i32, bf16, i16, i8, ui8, f8E4M3FN, f8E5M2, i4, ui4}}
+  %0 = "smem.fill"(%v) : (f64) -> !smem.fragment<tensor<64xf64>, #smem.slice<1>>
   return
 }
 
@@ -239,5 +239,13 @@ func.func @offset(%c: !c) {
 func.func @negative_offset(%c: !c) {
   // expected-error@+1 {{'smem.reduce' op has offset = -4 : i64; expected a multiple of 4 from 0 to }}
   %0 = "smem.reduce"(%c) {op = "add", axis = 0 : i32, offset = -4 : i64} : (!c) -> !k
+  return
+}
+
+// -----
+
+func.func @nibbles(%v: i8) {
+  // expected-error@+1 {{'smem.fill' op has a slice of i4; expected elements of 16 or 32 bits, i8 or ui8}}
+  %0 = "smem.fill"(%v) : (i8) -> !smem.fragment<tensor<64xi4>, #smem.slice<1>>
   return
 }

@@ -7,6 +7,7 @@ from functools import cached_property
 from ...bindings.irtypes import Attribute, Context, Type, Value
 from ...bindings.mlir import ir
 from ...dialect.caching import cached_in_context
+from ...dialect.elements import computed_type
 from ...dialect.ops import DescriptorMma
 from ...dialect.ops.mma_rules import operand_element
 from ...dialect.slices import check_slice_type
@@ -268,5 +269,5 @@ def slice_registers(slice_: Type, rows: int) -> SliceRegisters:
         indices = [
             accumulator_column(4 * i + j) for i in range(extent // SLICE_STEPS[0]) for j in (0, 1)
         ]
-    element = tensor_of(slice_).element_type
+    element = computed_type(tensor_of(slice_).element_type)
     return SliceRegisters(element, dim, extent, tuple(indices), rows_of_warp(rows))

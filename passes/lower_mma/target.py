@@ -95,6 +95,8 @@ class MmaTarget:
         self.descriptors = TileDescriptors()
         #: The barriers of groups of warpgroups.
         self.named_barriers = NamedBarriers()
+        #: The mask of elements of 4 bits in each function that converts them.
+        self._nibble_masks: dict[Op, Value] = {}
 
     def __init_subclass__(cls) -> None:
         _TARGETS[cls.isa] = cls
@@ -134,6 +136,20 @@ class MmaTarget:
         """
         check_fragment(fragment)
         return registers_of(fragment, self.rows(shape_of(fragment)[0]))
+
+    def nibble_mask(self, op: Op) -> Value:
+        """Return the mask of a pair of elements of 4 bits, 0x000f000f, at the entry of an op's function.
+
+        ptxas moves a constant to a register at almost each use; here it does not know the lowest bit. No
+        chip has 2^30 multiprocessors (`%nsmid`).
+        """
+        function = function_of(op)
+        if function not in self._nibble_masks:
+            with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]):
+                count = emit.value("nvvm.read.ptx.sreg.nsmid", (), emit.i32())
+                lowest = emit.binary("xori", emit.binary("shrui", count, 30), 1)
+                self._nibble_masks[function] = emit.binary("ori", lowest, 0x000F000E)
+        return self._nibble_masks[function]
 
     def slice_registers(self, slice_: Type) -> SliceRegisters:
         """Return the registers of a slice of that type.

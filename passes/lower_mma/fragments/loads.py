@@ -1,12 +1,15 @@
 """Loads of fragments from a tile or from global memory."""
 
+from collections.abc import Iterable
 from math import prod
 from typing import Any
 
 from ....bindings.irtypes import Op, Type, Value
 from ....bindings.mlir import ir
 from ....dialect.divisibility import constant_of
+from ....dialect.elements import accumulator_of
 from ....dialect.ops import LoadOp
+from ....dialect.ops.load import access_of
 from ....dialect.ops.mma_rules import operand_element
 from ....dialect.slices import slice_dim
 from ....dialect.types import TileType, is_a_fragment, is_metadata, shape_of, tensor_of
@@ -16,6 +19,7 @@ from ....ir.errors import OpError
 from ....ir.i32 import I32
 from ....ir.kernel import function_of
 from ....ir.shared_memory import gep, memref_pointer, stride_value
+from ....layout import Accumulator
 from ....layout.fragment_access import a_fragment_access
 from ....layout.fragments import (
     A_FRAGMENT_REGISTERS,
@@ -35,7 +39,7 @@ from ..registers import (
     word_count,
 )
 from ..target import FRAGMENTS, MmaTarget, TypedOp
-from .pairs import ElementPair, vector_of
+from .pairs import ElementPair, NarrowPair, pack_registers, vector_of
 from .pointers import (
     MATRIX_COLUMNS,
     ElementPointers,
@@ -58,13 +62,18 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Value:
     if slice_dim(fragment) is not None:
         return _load_slice(source, target.slice_registers(fragment), thread)
     registers = target.registers(fragment)
+    if op.interleaved:
+        return _load_interleaved(op, source, registers, thread)
     if isinstance(source.type, TileType):
+        cta = _cta(op)
         pointers: ElementPointers = TilePointers(
-            op, source, op.access, thread, registers.warp_rows, _cta(op)
+            op, source, access_of(fragment, cta is not None), thread, registers.warp_rows, cta
         )
         memory_type = tensor_of(source.type).element_type
     else:
-        pointers = GlobalPointers(source, thread, registers.warp_rows, shape_of(fragment)[0])
+        pointers = GlobalPointers(
+            source, thread, registers.warp_rows, shape_of(fragment)[0], registers.accumulator.bits
+        )
         memory_type = source.type.element_type
     return _load_accumulator(registers, tensor_of(fragment).element_type, memory_type, pointers)
 
@@ -97,8 +106,29 @@ def _cta(op: Op) -> Value | None:
 def _load_accumulator(
     registers: AccumulatorRegisters, element: Type, memory_type: Type, pointers: ElementPointers
 ) -> Value:
+    accumulator = registers.accumulator
+    # Elements of 8 and 4 bits are loaded as integers.
+    loaded_as = accumulator if accumulator.bits < 16 else None
+    if memory_type.width == 8 and loaded_as is None:
+        loaded_as = accumulator_of(memory_type)
     structs = []
     for position, (first_row, first_column, columns) in enumerate(registers.blocks):
+        if loaded_as is not None:
+            narrow = (
+                _narrow_pair(
+                    first_row + accumulator_row(i),
+                    first_column + accumulator_column(i),
+                    loaded_as,
+                    pointers,
+                )
+                for i in range(0, columns // 2, 2)
+            )
+            converted = (
+                pair if loaded_as is accumulator else pair.extended(element) for pair in narrow
+            )
+            members: Iterable[Value] = pack_registers(accumulator, converted)
+            structs.append(struct_of(registers.block_type(position), members))
+            continue
         if pointers.access.matrices:
             pairs = _matrix_pairs(first_row, first_column, columns, memory_type, pointers)
         else:
@@ -111,10 +141,8 @@ def _load_accumulator(
                 )
                 for i in range(0, columns // 2, 2)
             ]
-        members = (
-            register
-            for pair in pairs
-            for register in ElementPair.from_memory(pair, element).registers(registers.accumulator)
+        members = pack_registers(
+            accumulator, (ElementPair.from_memory(pair, element) for pair in pairs)
         )
         structs.append(struct_of(registers.block_type(position), members))
     return registers.join(structs)
@@ -127,6 +155,26 @@ def _pair(row: int, column: int, memory_type: Type, pointers: ElementPointers) -
         return _load(pointers.pointer(row, column), pair, 2 * size)
     singles = [_load(pointers.pointer(row, column + j), memory_type, size) for j in (0, 1)]
     return emit.value("vector.from_elements", singles, pair)
+
+
+def _narrow_pair(
+    row: int, column: int, accumulator: Accumulator, pointers: ElementPointers
+) -> NarrowPair:
+    """Return two adjacent elements of 8 or 4 bits of a row."""
+    i8, bits = ir.IntegerType.get_signless(8), accumulator.bits
+    if bits == 4:
+        loaded = _load(pointers.pointer(row, column // 2), i8, 1)
+        return NarrowPair.of_byte(accumulator, loaded)
+    if pointers.access.vector == 2:
+        pair = _load(pointers.pointer(row, column), ir.IntegerType.get_signless(16), 2)
+        return NarrowPair(accumulator, emit.value("arith.extui", (pair,), emit.i32()))
+    low, high = (
+        emit.value("arith.extui", (_load(pointers.pointer(row, column + j), i8, 1),), emit.i32())
+        for j in (0, 1)
+    )
+    return NarrowPair(
+        accumulator, emit.value("arith.ori", (low, emit.binary("shli", high, bits)), emit.i32())
+    )
 
 
 def _matrix_pairs(
@@ -167,6 +215,32 @@ def _load_a_fragment(op: Op, tile: Value, thread: Value, rows: int) -> Value:
                 element_at = (row + 8 * (register % 2), column + element.unit * (register // 2))
                 words.append(_load_word(*element_at, element.bits, pointers))
     return fragment_of_words(words)
+
+
+def _load_interleaved(op: Op, tile: Value, registers: AccumulatorRegisters, thread: Value) -> Value:
+    """Load elements of 4 bits whose columns are interleaved: a word of a row has all of a thread's
+    elements of 32 columns, a pair of each 8."""
+    pointers = TilePointers(op, tile, a_fragment_access, thread, registers.warp_rows)
+    accumulator = registers.accumulator
+    structs = []
+    for position, (row, first_column, columns) in enumerate(registers.blocks):
+        pairs: list[ElementPair] = []
+        end = (first_column + columns) // 2
+        # Two words of 16 bytes of a row: that of the row, and of the row 8 below.
+        words: list[Value] = []
+        for column in range(first_column // 2, end, 16 if not pointers.access.matrices else 32):
+            if pointers.access.matrices:
+                count = 4 if end - column > 16 else 2
+                words += _load_matrices(pointers.pointer(row, column), count, False)
+            else:
+                words += [_load_word(row + below, column, 8, pointers) for below in (0, 8)]
+        for first in range(0, len(words), 2):
+            for shift in range(0, 16, accumulator.bits):
+                both = words[first : first + 2]
+                pairs += [NarrowPair.shifted(accumulator, word, shift) for word in both]
+        members = pack_registers(accumulator, pairs)
+        structs.append(struct_of(registers.block_type(position), members))
+    return registers.join(structs)
 
 
 def _load_word(row: int, column: int, bits: int, pointers: ElementPointers) -> Value:
@@ -226,12 +300,17 @@ def _load_slice(source: Value, registers: SliceRegisters, thread: Value) -> Valu
     """Return the slice of a vector in global memory; threads that hold the same element all load it."""
     pointers = SlicePointers(source, registers, thread)
     element: Type = source.type.element_type
+    narrow = accumulator_of(element) if element.width == 8 else None
+    memory_type: Type = ir.IntegerType.get_signless(8) if narrow else element
     elements = []
     for index in registers.indices:
         value = emit.value(
-            "llvm.load", (pointers.pointer(index),), element, alignment=pointers.alignment
+            "llvm.load", (pointers.pointer(index),), memory_type, alignment=pointers.alignment
         )
-        if element != registers.element:
+        if narrow and registers.element.width > 8:
+            pair = NarrowPair(narrow, emit.value("arith.extui", (value,), emit.i32()))
+            value = pair.extended(registers.element).elements[0]
+        elif memory_type != registers.element:
             value = emit.value("arith.extf", (value,), registers.element)
         elements.append(value)
     return registers.join(elements)

@@ -79,14 +79,20 @@ class GlobalPointers:
         thread: the index of the thread in its CTA (i32).
         warp_rows: rows between the first rows of consecutive warps.
         count: the rows of the accumulator.
+        bits: of its elements; a pair of 4 bits is an element of the matrix.
     """
 
-    def __init__(self, memref: Value, thread: Value, warp_rows: int, count: int) -> None:
+    def __init__(
+        self, memref: Value, thread: Value, warp_rows: int, count: int, bits: int = 32
+    ) -> None:
         self._element = memref.type.element_type
         i64 = emit.i64()
         column_dim = memref.type.rank - 1
         self._strides = [stride_value(memref, dim, i64) for dim in (column_dim - 1, column_dim)]
-        self.access = FragmentAccess(2 if self._strides[1] == 1 else 1, warp_rows=warp_rows)
+        if bits == 4:
+            self.access = FragmentAccess(1, columns=1, warp_rows=warp_rows)
+        else:
+            self.access = FragmentAccess(2 if self._strides[1] == 1 else 1, warp_rows=warp_rows)
         start = self.access.start(I32(thread) % WARPGROUP)
         self._bounds = _RowBounds(memref, column_dim, count, start[0].value)
         row, column = [

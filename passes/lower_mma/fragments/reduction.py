@@ -14,7 +14,7 @@ from ....layout.fragments import accumulator_column, accumulator_row
 from ..registers import AccumulatorRegisters, struct_of
 from ..target import FRAGMENTS, MmaTarget, TypedOp
 from .exchanges import combine_across_warps, exchange_with_lane
-from .pairs import ElementPair
+from .pairs import ElementPair, pack_registers
 
 #: The op of `arith` for each reduction operation; `add` and `mul` differ between floats and integers.
 _OPS = {
@@ -70,18 +70,18 @@ def lower_broadcast(typed: TypedOp, target: MmaTarget) -> Value:
     source, registers = target.slice_registers(type_), target.registers(typed.result)
     element_at = dict(zip(source.indices, source.scalars(typed.op.slice), strict=True))
     along_rows = check_slice_type(type_) == 1
-    packed: dict[tuple[int, int], list[Value]] = {}
+    pairs: dict[tuple[int, int], ElementPair] = {}
     structs = []
     for position, (first_row, first_column, columns) in enumerate(registers.blocks):
-        members: list[Value] = []
+        block: list[ElementPair] = []
         for i in range(0, columns // 2, 2):
             row = first_row + accumulator_row(i)
             column = first_column + accumulator_column(i)
             indices = (row, row) if along_rows else (column, column + 1)
-            if indices not in packed:
-                pair = ElementPair(elements=[element_at[index] for index in indices])
-                packed[indices] = pair.registers(registers.accumulator)
-            members += packed[indices]
+            if indices not in pairs:
+                pairs[indices] = ElementPair(elements=[element_at[index] for index in indices])
+            block.append(pairs[indices])
+        members = list(pack_registers(registers.accumulator, block))
         structs.append(struct_of(registers.block_type(position), members))
     return registers.join(structs)
 

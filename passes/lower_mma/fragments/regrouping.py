@@ -3,7 +3,6 @@
 from ....bindings.irtypes import Type, Value
 from ....bindings.mlir import ir
 from ....dialect.ops import ColumnsOp, FromRegistersOp, ToRegistersOp
-from ....dialect.ops.columns import STEP
 from ....dialect.slices import slice_dim
 from ....dialect.types import is_a_fragment
 from ....ir import emit
@@ -16,18 +15,19 @@ def lower_columns(typed: TypedOp, target: MmaTarget) -> Value:
     """Return the registers of an `smem.columns`: some of those of its operand."""
     op, result = typed.op, target.registers(typed.result)
     source, first = target.registers(typed.type_of("fragment")), op.first.value
-    # The registers of each 8 columns of 64 rows.
+    # The registers of each 8 columns of 64 rows, or 16 of elements of 4 bits.
+    width = source.accumulator.columns
     steps: dict[tuple[int, int], list[Value]] = {}
-    per_step = STEP // 2 // source.accumulator.per_register
+    per_step = width // 2 // source.accumulator.per_register
     for position, scalars in source.scalars(op.fragment):
         row, column, _ = source.blocks[position]
         for i in range(0, len(scalars), per_step):
-            steps[row, column + i // per_step * STEP] = scalars[i : i + per_step]
+            steps[row, column + i // per_step * width] = scalars[i : i + per_step]
     structs = []
     for block, (row, column, count) in enumerate(result.blocks):
         begin = first + column
         members = [
-            register for step in range(begin, begin + count, STEP) for register in steps[row, step]
+            register for step in range(begin, begin + count, width) for register in steps[row, step]
         ]
         structs.append(struct_of(result.block_type(block), members))
     return result.join(structs)

@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from ....bindings.irtypes import Type, Value
 from ....bindings.mlir import ir
 from ....dialect.ops import StoreOp
+from ....dialect.ops.load import access_of
 from ....dialect.slices import slice_dim
 from ....dialect.types import TileType, shape_of, tensor_of
 from ....ir import emit
-from ....layout.fragment_access import accumulator_access
 from ....layout.fragments import accumulator_column, accumulator_row
 from ..registers import SliceRegisters
 from ..target import FRAGMENTS, MmaTarget, TypedOp
-from .pairs import ElementPair, as_register
+from .pairs import ElementPair, NarrowPair, as_register
 from .pointers import (
     MATRIX_COLUMNS,
     ElementPointers,
@@ -34,11 +34,13 @@ def lower_store(typed: TypedOp, target: MmaTarget) -> None:
     registers = target.registers(fragment)
     if isinstance(memory.type, TileType):
         pointers: ElementPointers = TilePointers(
-            op, memory, accumulator_access, thread, registers.warp_rows
+            op, memory, access_of(fragment), thread, registers.warp_rows
         )
         element = tensor_of(memory.type).element_type
     else:
-        pointers = GlobalPointers(memory, thread, registers.warp_rows, shape_of(fragment)[0])
+        pointers = GlobalPointers(
+            memory, thread, registers.warp_rows, shape_of(fragment)[0], registers.accumulator.bits
+        )
         element = memory.type.element_type
     for block, values in registers.scalars(op.fragment):
         pairs = [
@@ -76,6 +78,9 @@ def _store_pairs(
     for i, pair in pairs:
         row = first_row + accumulator_row(2 * i)
         column = first_column + accumulator_column(2 * i)
+        if isinstance(pair, NarrowPair) and pair.accumulator.bits == 4:
+            _store(pair.to_memory(element), pointers.pointer(row, column // 2), 1)
+            continue
         if pointers.access.vector == 2:
             _store(pair.to_memory(element), pointers.pointer(row, column), 2 * element.width // 8)
             continue
