@@ -34,7 +34,7 @@ _SUFFIX = re.compile(r":\s*(\([^()]*\)|[\w.]+)")
 _EXTENT = re.compile(r"[A-Za-z_]\w*|[1-9]\d*")
 _STRIDE = re.compile(r"\?|[1-9]\d*")
 
-_FORM = '"(M,K), (K,N):bf16, (M,N):(?,1), ()"'
+_FORM = '"(M,K), (K,N):bf16, (M,N):(?,1), (N,K):(1,?):e4m3, ()"'
 
 
 @dataclass(frozen=True)

@@ -288,7 +288,7 @@ class _PartitionWalker:
             return self._for(op, state)
         reason = "how it executes its regions is not known"
         if isinstance(op, WarpSpecializeOp):
-            reason = "it is not at the top level of the kernel, once"
+            reason = "it is not at the top level of the kernel, once; put loops into the partitions"
         self._findings.remark(op, reason, state)
         return [state]
 
