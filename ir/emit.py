@@ -1,6 +1,6 @@
 """Functions that create ops of lowerings; they use `ir.Operation.create`, the fastest way."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -99,6 +99,17 @@ def scf_if(condition: Value) -> Iterator[None]:
     with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[0])):
         yield
         op("scf.yield")
+
+
+def scf_if_else(
+    condition: Value, type_: Type, first: Callable[[], Value], second: Callable[[], Value]
+) -> Value:
+    """Create an `scf.if` with a value of `type_`: of `first` if the condition holds, else of `second`."""
+    branch = op("scf.if", (condition,), [type_], regions=2)
+    for region, build in zip(branch.regions, (first, second), strict=True):
+        with ir.InsertionPoint(ir.Block.create_at_start(region)):
+            op("scf.yield", (build(),))
+    return branch.results[0]
 
 
 def has_bit(number: Value, bit: int) -> Value:

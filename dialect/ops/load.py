@@ -76,6 +76,9 @@ class LoadOp(SmemOp, name="load"):
     - `#smem.metadata`, from global memory: i32[M / 64, words, 128], the words of each thread as
       `layout.compress` returns them.
 
+    A matrix or vector of dynamic extents may have more or fewer elements than the fragment, which is 0
+    where there are none. Rows may be in two dimensions, as for `smem.store`.
+
     A tile is read by ordinary loads: a barrier is needed between earlier writes and the load, and between
     the load and later writes.
 
@@ -234,16 +237,16 @@ def check_matrix(
     verb: str,
     preposition: str,
     elements: Collection[str],
-    any_rows: bool = False,
 ) -> None:
     """Check that a matrix in global memory has the shape of a fragment and a fitting element type.
+
+    Its last two extents may be dynamic, and its rows in two dimensions.
 
     Args:
         memref: the matrix type.
         fragment: the fragment type.
         verb, preposition: words of the message: "loads", "from".
         elements: names of the element types that the matrix can have.
-        any_rows: whether its number of rows may be dynamic, and rows may be in two dimensions.
 
     Raises:
         Invalid: if it has not.
@@ -254,33 +257,40 @@ def check_matrix(
     strides, _ = strides_of(memref)
     rows, columns = shape_in_memory(fragment)
     *outer, last = memref.shape
-    if last != columns or not _has_count(outer, rows, any_rows):
+    # A byte holds two columns of 4 bits; columns of them have no bounds, nor have loads.
+    is_packed = columns != shape_of(fragment)[1]
+    any_extent = ir.ShapedType.get_dynamic_size()
+    last_extents = (columns,) if is_packed else (columns, any_extent)
+    is_static = is_packed and verb == "loads"
+    fits = last in last_extents and _has_count(outer, rows)
+    if not fits or (is_static and any_extent in outer):
         shape = f"{rows}x{columns}"
+        others = "" if is_packed else " or ?x?"
         alternatives = (
-            f", of ?x{columns} for the rows that there are, or of GxRx{columns} with G * R = {rows}"
-            if any_rows
-            else ""
+            ""
+            if is_static
+            else f", of ?x{columns}{others} for the elements that there are, or of GxRx{columns} with "
+            f"G * R = {rows}"
         )
         raise Invalid(
             f"{verb} a fragment of {shape} {preposition} {memref}; take a memref.subview of static "
             f"shape {shape}{alternatives}"
         )
     check_memory_element(memref, fragment, verb, preposition, elements)
-    if strides[-1] == 1 and columns == shape_of(fragment)[1]:
+    if strides[-1] == 1 and not is_packed:
         check_multiples(memref, len(outer), 2, f"{verb} {preposition}", "a pair of columns")
 
 
-def _has_count(extents: Collection[int], count: int, any_count: bool) -> bool:
-    """Whether dimensions of a memref have `count` rows or elements.
+def _has_count(extents: Collection[int], count: int) -> bool:
+    """Whether one or two dimensions of a memref have `count` rows or elements; the last may be dynamic.
 
     Args:
         extents: of the dimensions.
         count: the number of rows or elements.
-        any_count: whether the last extent may be dynamic, and the product of two extents may be `count`.
     """
+    if not extents:
+        return False
     *outer, last = extents
-    if not any_count:
-        return not outer and last == count
     if len(outer) > 1 or (outer and (outer[0] <= 0 or count % outer[0])):
         return False
     return last in (ir.ShapedType.get_dynamic_size(), count // outer[0] if outer else count)
@@ -292,7 +302,6 @@ def check_vector(
     verb: str,
     preposition: str,
     elements: Collection[str],
-    any_extent: bool = False,
 ) -> None:
     """Check that a vector in global memory has the extent of a slice and a fitting element type.
 
@@ -301,7 +310,6 @@ def check_vector(
         slice_: the type of the slice.
         verb, preposition: words of the message: "loads", "from".
         elements: names of the element types that the vector can have.
-        any_extent: whether its extent may be dynamic, and elements may be in two dimensions.
 
     Raises:
         Invalid: if it has not.
@@ -313,13 +321,10 @@ def check_vector(
         raise Invalid(f"{verb} a slice {preposition} {memref}; expected a vector, as {expected}")
     check_global(memref, f"{verb} {preposition}")
     strides_of(memref)
-    if not memref.rank or not _has_count(memref.shape, extent, any_extent):
-        alternatives = (
-            f", of a dynamic extent, or of GxR with G * R = {extent}" if any_extent else ""
-        )
+    if not _has_count(memref.shape, extent):
         raise Invalid(
             f"{verb} a slice of {extent} {preposition} {memref}; take a memref.subview of rank 1, as "
-            f"{expected}{alternatives}"
+            f"{expected}, of a dynamic extent, or of GxR with G * R = {extent}"
         )
     check_memory_element(memref, slice_, verb, preposition, elements)
 

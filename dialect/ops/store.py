@@ -53,8 +53,8 @@ class StoreOp(SmemOp, name="store"):
     Floats are rounded to nearest even. 8-bit types saturate to their finite range. Elements of 4 bits are
     stored to half as many columns of 8 bits, the even column in the lower four bits.
 
-    A matrix with a dynamic number of rows, which may be more or fewer than the fragment's, gets the rows
-    that it has, and a vector with a dynamic extent its elements.
+    A matrix with a dynamic number of rows or columns, which may be more or fewer than the fragment's,
+    gets the elements that it has, and so does a vector with a dynamic extent.
 
     A memref of rank 3 in global memory, G x R x N, has the fragment's G * R rows in its two first
     dimensions: R rows of each of G matrices. If R is dynamic, the fragment has its rows divided by G for
@@ -87,12 +87,12 @@ def _check(source: Type, target: Type) -> None:
     if slice_dim(source) is not None:
         check_fragment(source)
         elements = STORED[fragment_accumulator(source).name]
-        check_vector(target, source, "stores", "to", elements, any_extent=True)
+        check_vector(target, source, "stores", "to", elements)
         return
     check_readable(source)
     elements = STORED[fragment_accumulator(source).name]
     if not isinstance(target, TileType):
-        check_matrix(target, source, "stores", "to", elements, any_rows=True)
+        check_matrix(target, source, "stores", "to", elements)
         return
     if shape_of(target) != shape_in_memory(source):
         raise Invalid(

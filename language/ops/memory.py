@@ -15,7 +15,7 @@ from ..errors import TraceError
 from ..trace import op_builder
 from ..values.array import Array, Window
 from ..values.base import describe
-from ..values.fragment import Fragment, readable
+from ..values.fragment import Fragment, iota, readable, where
 from ..values.index import Index, as_index, index_value
 from ..values.mapping import rounding_source
 from ..values.operators import Unloaded
@@ -134,6 +134,9 @@ def load(
     a: bool = False,
     axis: int | None = None,
     rank: Index | int | None = None,
+    rows: Index | int | None = None,
+    columns: Index | int | None = None,
+    other: Any = None,
 ) -> Fragment:
     """Return a window or a tile in registers: an accumulator, a slice, or an A of `sl.mma`.
 
@@ -143,16 +146,20 @@ def load(
         a: whether to load an A, from a tile, with its element type.
         axis: for a slice, the dimension that it lacks: 1 for rows, 0 for columns.
         rank: the CTA of the cluster whose tile is loaded to an accumulator; by default the CTA's own.
+        rows, columns: how many of a window's rows and columns, or rows of a slice's elements, there are;
+            by default, with `other`, those that the array has. They may be more than the window has.
+        other: the elements behind them, which are not read: a number; by default 0.
 
     Raises:
-        TraceError: for an extent that is known at run time only, or a rank for anything but an
-            accumulator of a tile.
+        TraceError: for an extent that is known at run time only, a rank for anything but an accumulator
+            of a tile, or `rows`, `columns` or `other` for anything but a window.
 
     Example:
         >>> print(sl.load(C[0:64, 0:64]).type_text)
         a fragment 64x64 of f32
         >>> print(sl.load(a, a=True).type_text)
         an A fragment 64x64 of bf16
+        >>> x = sl.load(C[0:64, 0:64], rows=sl.block_id(0), other=float("-inf"))
     """
     if not isinstance(source, Tile | Window | Array):
         memory_value(source)
@@ -160,6 +167,8 @@ def load(
     if rank is not None and (a or not isinstance(source, Tile)):
         text = "an A" if a else source.type_text
         raise TraceError(f"{text} is loaded with a rank; expected an accumulator of a tile")
+    if not (rows is columns is other is None):
+        return _load_bounded(source, dtype, axis, rows, columns, other, a)
     if a:
         return Fragment(smem.load(memory_value(source), a_fragment(shape, element.type)))
     accumulator = dtype or _accumulator_dtype(element)
@@ -167,6 +176,39 @@ def load(
         return _load_slice(source, shape, accumulator, axis)
     cta = None if rank is None else index_value(rank)
     return Fragment(smem.load(memory_value(source), fragment(shape, accumulator.type), cta))
+
+
+def _load_bounded(
+    source: Memory,
+    dtype: DType | None,
+    axis: int | None,
+    rows: Index | int | None,
+    columns: Index | int | None,
+    other: Any,
+    a: bool,
+) -> Fragment:
+    """Return a window in registers, with another number for the elements that there are not."""
+    shape = static_shape(source)
+    if a:
+        raise TraceError("an A is loaded with bounds; expected a tile, which sl.copy has filled")
+    counts = _counts("sl.load", source, len(shape), rows, columns)
+    assert isinstance(source, Window)
+    if other is not None:
+        counts = source.extents_in_array() | counts
+    accumulator = dtype or _accumulator_dtype(source.dtype)
+    value = _bounded_value(source, counts)
+    if len(shape) == 1:
+        _check_axis(source, axis)
+        type_ = slice_fragment(shape[0], accumulator.type, axis or 0)
+    else:
+        type_ = fragment(shape, accumulator.type)
+    loaded = Fragment(smem.load(value, type_))
+    if other is None or other == 0:
+        return loaded
+    for dim, count in counts.items():
+        position = dim if axis is None else 1 - axis
+        loaded = where(iota(position) < count, loaded, other)
+    return loaded
 
 
 def static_shape(source: Memory) -> tuple[int, ...]:
@@ -181,11 +223,15 @@ def static_shape(source: Memory) -> tuple[int, ...]:
     return shape
 
 
-def _load_slice(source: Any, shape: Any, dtype: DType, axis: int | None) -> Fragment:
+def _check_axis(source: Any, axis: int | None) -> None:
     if axis not in (0, 1):
         raise TraceError(
             f"{source.type_text} is loaded to a slice; expected axis=1 for rows, or axis=0 for columns"
         )
+
+
+def _load_slice(source: Any, shape: Any, dtype: DType, axis: int | None) -> Fragment:
+    _check_axis(source, axis)
     result = slice_fragment(shape[0], dtype.type, axis)
     return Fragment(smem.load(memory_value(source), result))
 
@@ -212,7 +258,12 @@ def load_metadata(source: Memory, shape: tuple[int, int], dtype: DType) -> Fragm
 
 
 @op_builder
-def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> None:
+def store(
+    value: Fragment,
+    target: Memory,
+    rows: Index | int | None = None,
+    columns: Index | int | None = None,
+) -> None:
     """Store an accumulator or a slice to a window or a tile of its shape, converted to its elements.
 
     A window may have the rows, or a slice's elements, in two dimensions: those of one matrix after those
@@ -223,13 +274,15 @@ def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> N
         target: the window or tile.
         rows: how many of the window's rows, or of a slice's elements, there are, of each matrix if there
             are several; those behind are not stored. It may be more than the window has, or below 0.
+        columns: the same of its columns.
 
     Raises:
-        TraceError: if shapes differ, the accumulator is in flight, or `rows` of a tile are given.
+        TraceError: if shapes differ, the accumulator is in flight, or `rows` or `columns` of a tile are
+            given.
 
     Example:
         >>> sl.store(acc * 2.0, C[0:64, 0:64])
-        >>> sl.store(acc * 2.0, C[0:64, 0:64], rows=sl.block_id(0))
+        >>> sl.store(acc * 2.0, C[0:64, 0:64], rows=sl.block_id(0), columns=sl.block_id(1))
         >>> sl.store(acc, H[0:2, 0:32, :])  # heads of 32 queries
     """
     source = readable(value)
@@ -242,7 +295,12 @@ def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> N
             f"{source.type_text} is stored to {target.type_text}; expected a window or tile "
             f"{'x'.join(map(str, source.shape))}"
         )
-    smem.store(_value_to_store(source, target), _rows_of(target, rows, source))
+    if rows is None and columns is None:
+        memory = memory_value(target)
+    else:
+        rank = len(source.shape or target.shape)
+        memory = _bounded_value(target, _counts("sl.store", target, rank, rows, columns))  # pyright: ignore
+    smem.store(_value_to_store(source, target), memory)
 
 
 def _flat_shape(target: Tile | Window) -> tuple[int, ...]:
@@ -254,15 +312,41 @@ def _flat_shape(target: Tile | Window) -> tuple[int, ...]:
     return (matrices * rows, *columns)
 
 
-def _rows_of(target: Any, rows: Index | int | None, source: Fragment) -> Any:
-    """Return the MLIR value of a store's target, or of some of its rows."""
-    if rows is None:
-        return memory_value(target)
-    if not isinstance(target, Window):
-        raise TraceError(f"sl.store with rows takes a window of an array, not {describe(target)}")
-    # More dimensions than the value has are those of several matrices.
-    dim = len(target.shape) - len(source.shape or target.shape)
-    return target.value_of_rows(as_index(minimum(maximum(rows, 0), target.shape[dim])), dim)
+def _counts(
+    name: str, window: Any, rank: int, rows: Index | int | None, columns: Index | int | None
+) -> dict[int, Any]:
+    """Return the given numbers of rows and columns by the dimension of a window that has them.
+
+    Args:
+        name: of the function, for messages.
+        window: the window.
+        rank: the dimensions of the fragment; if the window has one more, it is of several matrices.
+        rows, columns: the numbers.
+
+    Raises:
+        TraceError: for something else than a window, or columns of a slice.
+    """
+    if not isinstance(window, Window):
+        given = " and ".join(n for n, x in (("rows", rows), ("columns", columns)) if x is not None)
+        given = f" with {given}" if given else " with other"
+        raise TraceError(f"{name}{given} takes a window of an array, not {describe(window)}")
+    first = len(window.shape) - rank
+    if columns is not None and rank == 1:
+        raise TraceError(
+            f"{name} of a slice has columns; expected rows, the number of its elements"
+        )
+    counts = {first: rows, first + 1: columns}
+    return {dim: count for dim, count in counts.items() if count is not None}
+
+
+def _bounded_value(window: Window, counts: dict[int, Any]) -> Any:
+    """Return the MLIR value of the first elements of a window, as many as it has at most."""
+    return window.value_of(
+        {
+            dim: as_index(minimum(maximum(count, 0), window.shape[dim]))
+            for dim, count in counts.items()
+        }
+    )
 
 
 def _value_to_store(source: Fragment, target: Any) -> Any:

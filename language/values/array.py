@@ -163,16 +163,29 @@ class Window(Unloaded):
         """The MLIR value: a new memref.subview."""
         return self._subview({})
 
-    def value_of_rows(self, rows: Index, dim: int = 0) -> Any:
-        """Return the MLIR value of the first rows: a new memref.subview of a dynamic number of them.
+    @property
+    def _kept_dims(self) -> list[int]:
+        """The dimension of the array for each dimension of `shape`."""
+        dims = [dim for dim, dim_range in enumerate(self.ranges) if not dim_range.dropped]
+        return dims[::-1] if self.transposed else dims
+
+    def extents_in_array(self) -> dict[int, Index | int]:
+        """Return how many elements the array has from the window's first one on, for each dimension of
+        `shape` in which they may be fewer than the window's. They may be below 0."""
+        kept = [(dim, self.ranges[d], self.array.shape[d]) for dim, d in enumerate(self._kept_dims)]
+        return {
+            dim: extent - dim_range.start
+            for dim, dim_range, extent in kept
+            if not (isinstance(extent, int) and isinstance(dim_range.start, int))
+        }
+
+    def value_of(self, extents: dict[int, Index]) -> Any:
+        """Return the MLIR value of the first elements: a new memref.subview of dynamic extents.
 
         Args:
-            rows: their number, not more than the window has.
-            dim: the dimension of `shape` that counts them.
+            extents: the number of elements for some dimensions of `shape`, not more than the window has.
         """
-        kept_dims = [dim for dim, dim_range in enumerate(self.ranges) if not dim_range.dropped]
-        kept_dims = kept_dims[::-1] if self.transposed else kept_dims
-        return self._subview({kept_dims[dim]: rows.value})
+        return self._subview({self._kept_dims[dim]: n.value for dim, n in extents.items()})
 
     def _subview(self, dynamic: dict[int, Any]) -> Any:
         """Return a new memref.subview, with dynamic extents by dimension."""

@@ -41,17 +41,17 @@ func.func @workgroup(%s: memref<64x16xf32, #gpu.address_space<workgroup>>) {
 
 // -----
 
-func.func @dynamic(%s: memref<?x16xf32>) {
-  // expected-error@+1 {{'smem.load' op loads a fragment of 64x16 from memref<?x16xf32>; take a memref.subview of static shape 64x16}}
-  %0 = "smem.load"(%s) : (memref<?x16xf32>) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @dynamic(%s: memref<?x8xf32>) {
+  // expected-error@+1 {{'smem.load' op loads a fragment of 64x16 from memref<?x8xf32>; take a memref.subview of static shape 64x16, of ?x16 or ?x? for the elements that there are, or of GxRx16 with G * R = 64}}
+  %0 = "smem.load"(%s) : (memref<?x8xf32>) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
   return
 }
 
 // -----
 
-func.func @rank(%s: memref<1x64x16xf32>) {
-  // expected-error@+1 {{'smem.load' op loads a fragment of 64x16 from memref<1x64x16xf32>; take a memref.subview of static shape 64x16}}
-  %0 = "smem.load"(%s) : (memref<1x64x16xf32>) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @rank(%s: memref<3x64x16xf32>) {
+  // expected-error@+1 {{'smem.load' op loads a fragment of 64x16 from memref<3x64x16xf32>; take a memref.subview of static shape 64x16, of ?x16 or ?x? for the elements that there are, or of GxRx16 with G * R = 64}}
+  %0 = "smem.load"(%s) : (memref<3x64x16xf32>) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
   return
 }
 

@@ -142,9 +142,9 @@ func.func @map_positions(%r: !smem.fragment<tensor<64xf32>, #smem.slice<1>>) {
 
 // -----
 
-func.func @load_from_a_matrix(%m: memref<64x1xf32>) {
-  // expected-error@+1 {{'smem.load' op loads a slice of 64 from memref<64x1xf32>; take a memref.subview of rank 1, as memref<64xf32>}}
-  %0 = "smem.load"(%m) : (memref<64x1xf32>) -> !smem.fragment<tensor<64xf32>, #smem.slice<1>>
+func.func @load_from_a_matrix(%m: memref<3x1xf32>) {
+  // expected-error@+1 {{'smem.load' op loads a slice of 64 from memref<3x1xf32>; take a memref.subview of rank 1, as memref<64xf32>, of a dynamic extent, or of GxR with G * R = 64}}
+  %0 = "smem.load"(%m) : (memref<3x1xf32>) -> !smem.fragment<tensor<64xf32>, #smem.slice<1>>
   return
 }
 

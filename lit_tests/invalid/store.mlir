@@ -19,9 +19,9 @@ func.func @workgroup(%c: !c, %m: memref<64x64xf32, #gpu.address_space<workgroup>
 // -----
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @shape(%c: !c, %m: memref<64x?xf32>) {
-  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<64x?xf32>; take a memref.subview of static shape 64x64, of ?x64 for the rows that there are, or of GxRx64 with G * R = 64}}
-  "smem.store"(%c, %m) : (!c, memref<64x?xf32>) -> ()
+func.func @shape(%c: !c, %m: memref<32x?xf32>) {
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<32x?xf32>; take a memref.subview of static shape 64x64, of ?x64 or ?x? for the elements that there are, or of GxRx64 with G * R = 64}}
+  "smem.store"(%c, %m) : (!c, memref<32x?xf32>) -> ()
   return
 }
 
@@ -119,7 +119,7 @@ func.func @bits(%c: !smem.fragment<tensor<64x64xi32>, #smem.accumulator>, %t: me
 // -----
 
 func.func @rank(%c: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>, %t: memref<4x64x64xf32>) {
-  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<4x64x64xf32>; take a memref.subview of static shape 64x64, of ?x64 for the rows that there are, or of GxRx64 with G * R = 64}}
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<4x64x64xf32>; take a memref.subview of static shape 64x64, of ?x64 or ?x? for the elements that there are, or of GxRx64 with G * R = 64}}
   "smem.store"(%c, %t) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>, memref<4x64x64xf32>) -> ()
   return
 }
@@ -128,7 +128,7 @@ func.func @rank(%c: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>, %t: me
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @any_stack(%c: !c, %m: memref<?x16x64xf32>) {
-  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<?x16x64xf32>; take a memref.subview of static shape 64x64, of ?x64 for the rows that there are, or of GxRx64 with G * R = 64}}
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<?x16x64xf32>; take a memref.subview of static shape 64x64, of ?x64 or ?x? for the elements that there are, or of GxRx64 with G * R = 64}}
   "smem.store"(%c, %m) : (!c, memref<?x16x64xf32>) -> ()
   return
 }
@@ -137,7 +137,7 @@ func.func @any_stack(%c: !c, %m: memref<?x16x64xf32>) {
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @stack_that_divides_no_rows(%c: !c, %m: memref<3x?x64xf32>) {
-  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<3x?x64xf32>; take a memref.subview of static shape 64x64, of ?x64 for the rows that there are, or of GxRx64 with G * R = 64}}
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<3x?x64xf32>; take a memref.subview of static shape 64x64, of ?x64 or ?x? for the elements that there are, or of GxRx64 with G * R = 64}}
   "smem.store"(%c, %m) : (!c, memref<3x?x64xf32>) -> ()
   return
 }

@@ -308,7 +308,7 @@ def test_the_ir_around_every_pass(run):
 
 def test_the_ir_after_every_pass_of_a_pipeline(run):
     _, _, err = run("--smem-to-nvvm", "--mlir-print-ir-after-all", text=module())
-    assert len(headings(err)) == 7
+    assert len(headings(err)) == 8
 
 
 def test_the_ir_around_a_pass_of_a_pipeline(run):

@@ -1,8 +1,8 @@
 """Loads of fragments from a tile or from global memory."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 
 from ....bindings.irtypes import Op, Type, Value
 from ....bindings.mlir import ir
@@ -150,11 +150,58 @@ def _load_accumulator(
 
 def _pair(row: int, column: int, memory_type: Type, pointers: ElementPointers) -> Value:
     """Return two adjacent elements of a row, as a vector of the element type in memory."""
+    if is_bounded(pointers):
+        return _bounded_pair(row, column, memory_type, pointers)
     pair, size = vector_of(memory_type), memory_type.width // 8
     if pointers.access.vector == 2:
         return _load(pointers.pointer(row, column), pair, 2 * size)
     singles = [_load(pointers.pointer(row, column + j), memory_type, size) for j in (0, 1)]
     return emit.value("vector.from_elements", singles, pair)
+
+
+def is_bounded(pointers: ElementPointers) -> TypeGuard[GlobalPointers]:
+    """Whether the elements are those of a matrix in global memory, of a dynamic extent."""
+    return isinstance(pointers, GlobalPointers) and not (
+        pointers.has_all_rows and pointers.has_all_columns
+    )
+
+
+def _bounded_pair(row: int, column: int, memory_type: Type, pointers: GlobalPointers) -> Value:
+    """Return two adjacent elements of a row, 0 where the matrix has none."""
+    pair, size = vector_of(memory_type), memory_type.width // 8
+
+    def single(j: int) -> Value:
+        pointer = pointers.pointer(row, column + j)
+        return _where(
+            pointers.contains(row, column + j),
+            memory_type,
+            lambda: _load(pointer, memory_type, size),
+        )
+
+    def both() -> Value:
+        return emit.value("vector.from_elements", [single(0), single(1)], pair)
+
+    if pointers.access.vector == 1:
+        return both()
+    pointer = pointers.pointer(row, column)
+
+    def whole() -> Value:
+        return _load(pointer, pair, 2 * size)
+
+    is_inside = pointers.contains(row, column + 1)
+    if pointers.has_all_columns:
+        return _where(is_inside, pair, whole)
+    return emit.scf_if_else(is_inside, pair, whole, both)
+
+
+def _where(condition: Value, type_: Type, build: Callable[[], Value]) -> Value:
+    """Return a value if a condition holds, else 0."""
+    return emit.scf_if_else(
+        condition,
+        type_,
+        build,
+        lambda: emit.value("llvm.mlir.zero", (), type_),
+    )
 
 
 def _narrow_pair(
@@ -165,6 +212,10 @@ def _narrow_pair(
     if bits == 4:
         loaded = _load(pointers.pointer(row, column // 2), i8, 1)
         return NarrowPair.of_byte(accumulator, loaded)
+    if is_bounded(pointers):
+        pair = _bounded_pair(row, column, i8, pointers)
+        pair = emit.value("llvm.bitcast", (pair,), ir.IntegerType.get_signless(16))
+        return NarrowPair(accumulator, emit.value("arith.extui", (pair,), emit.i32()))
     if pointers.access.vector == 2:
         pair = _load(pointers.pointer(row, column), ir.IntegerType.get_signless(16), 2)
         return NarrowPair(accumulator, emit.value("arith.extui", (pair,), emit.i32()))
@@ -304,8 +355,13 @@ def _load_slice(source: Value, registers: SliceRegisters, thread: Value) -> Valu
     memory_type: Type = ir.IntegerType.get_signless(8) if narrow else element
     elements = []
     for index in registers.indices:
-        value = emit.value(
-            "llvm.load", (pointers.pointer(index),), memory_type, alignment=pointers.alignment
+        pointer = pointers.pointer(index)
+
+        def load(pointer: Value = pointer) -> Value:
+            return emit.value("llvm.load", (pointer,), memory_type, alignment=pointers.alignment)
+
+        value = (
+            load() if pointers.covers_all else _where(pointers.contains(index), memory_type, load)
         )
         if narrow and registers.element.width > 8:
             pair = NarrowPair(narrow, emit.value("arith.extui", (value,), emit.i32()))

@@ -95,6 +95,8 @@ class GlobalPointers:
             self.access = FragmentAccess(2 if self._strides[1] == 1 else 1, warp_rows=warp_rows)
         start = self.access.start(I32(thread) % WARPGROUP)
         self._bounds = _RowBounds(memref, column_dim, count, start[0].value)
+        self._first_column = start[1]
+        self._column_end = _extent(memref, column_dim)
         row, column = [
             emit.binary("muli", emit.value("arith.extui", (index.value,), i64), stride)
             for index, stride in zip(start, self._strides, strict=True)
@@ -108,6 +110,24 @@ class GlobalPointers:
     def has_all_rows(self) -> bool:
         """Whether the matrix is known to have all rows of the fragment."""
         return self._bounds.covers_all
+
+    @property
+    def has_all_columns(self) -> bool:
+        """Whether the matrix is known to have all columns of the fragment."""
+        return self._column_end is None
+
+    def has_column(self, columns: int) -> Value:
+        """Return whether the matrix, of a dynamic number of columns, has one, by its distance (i1)."""
+        assert self._column_end is not None
+        return emit.compare("slt", (self._first_column + columns).value, self._column_end)
+
+    def contains(self, rows: int, columns: int) -> Value:
+        """Return whether the matrix, of a dynamic extent, has an element, by its distance (i1)."""
+        if self.has_all_columns:
+            return self._bounds.contains(rows)
+        if self.has_all_rows:
+            return self.has_column(columns)
+        return emit.binary("andi", self._bounds.contains(rows), self.has_column(columns))
 
     @contextmanager
     def where_has_row(self, rows: int) -> Iterator[None]:
@@ -203,11 +223,16 @@ class _RowBounds:
         if self._end is None:
             yield
             return
+        with emit.scf_if(self.contains(distance)):
+            yield
+
+    def contains(self, distance: int) -> Value:
+        """Return whether a row, by its distance, is within the memref, of a dynamic extent (i1)."""
+        assert self._end is not None
         row = self._first + distance
         if self.are_stacked:
             row = row % self._rows_of_matrix
-        with emit.scf_if(emit.compare("slt", row.value, self._end)):
-            yield
+        return emit.compare("slt", row.value, self._end)
 
 
 class SlicePointers:
@@ -220,6 +245,8 @@ class SlicePointers:
         start = registers.start(thread).value
         self._bounds = _RowBounds(memory, memory.type.rank, registers.extent, start)
         self.where_in_bounds = self._bounds.where_in_bounds
+        self.contains = self._bounds.contains
+        self.covers_all = self._bounds.covers_all
         self._first = memref_pointer(memory, 1)
         if not self._bounds.are_stacked:
             self._stride = stride_value(memory, 0, i64)

@@ -81,11 +81,24 @@ def _store_pairs(
         if isinstance(pair, NarrowPair) and pair.accumulator.bits == 4:
             _store(pair.to_memory(element), pointers.pointer(row, column // 2), 1)
             continue
+        if isinstance(pointers, GlobalPointers) and not pointers.has_all_columns:
+            _store_columns(pair, element, row, column, pointers)
+            continue
         if pointers.access.vector == 2:
             _store(pair.to_memory(element), pointers.pointer(row, column), 2 * element.width // 8)
             continue
         for j, element_value in enumerate(pair.to_memory_elements(element)):
             _store(element_value, pointers.pointer(row, column + j), element.width // 8)
+
+
+def _store_columns(
+    pair: ElementPair, element: Type, row: int, column: int, pointers: GlobalPointers
+) -> None:
+    """Store the elements of a pair that are in columns which the matrix has."""
+    for j, element_value in enumerate(pair.to_memory_elements(element)):
+        pointer = pointers.pointer(row, column + j)
+        with emit.scf_if(pointers.has_column(column + j)):
+            _store(element_value, pointer, element.width // 8)
 
 
 def _store_matrices(

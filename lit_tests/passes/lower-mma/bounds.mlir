@@ -1,0 +1,64 @@
+// Loads and stores of matrices and vectors of dynamic extents.
+
+// RUN: smem-opt %s --smem-lower-mma --split-input-file | FileCheck %s
+
+// A pair of columns is loaded where the matrix has both, its elements one by one where it ends between.
+// CHECK-LABEL: gpu.func @load
+// CHECK: memref.dim
+// CHECK: memref.dim
+// CHECK: %[[ROW:.+]] = arith.cmpi slt
+// CHECK: %[[COLUMN:.+]] = arith.cmpi slt
+// CHECK: %[[INSIDE:.+]] = arith.andi %[[ROW]], %[[COLUMN]]
+// CHECK: scf.if %[[INSIDE]] -> (vector<2xf32>)
+// CHECK-NEXT: llvm.load {{.*}} {alignment = 8 : i64} : {{.*}} -> vector<2xf32>
+// CHECK: else
+// CHECK: scf.if %{{.+}} -> (f32)
+// CHECK-NEXT: llvm.load {{.*}} {alignment = 4 : i64} : {{.*}} -> f32
+// CHECK: else
+// CHECK-NEXT: llvm.mlir.zero : f32
+// CHECK: vector.from_elements
+gpu.module @kernels {
+  gpu.func @load(%m: memref<?x?xf32>, %o: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %x = "smem.load"(%m) : (memref<?x?xf32>) -> !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+    "smem.store"(%x, %o) : (!smem.fragment<tensor<64x8xf32>, #smem.accumulator>, memref<64x8xf32>) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// With a static number of columns, a row is loaded or 0.
+// CHECK-LABEL: gpu.func @rows
+// CHECK: scf.if %{{.+}} -> (vector<2xf32>)
+// CHECK: else
+// CHECK-NEXT: llvm.mlir.zero : vector<2xf32>
+// CHECK: scf.if %{{.+}} -> (f32)
+// CHECK-NEXT: llvm.load
+// CHECK: else
+// CHECK-NEXT: llvm.mlir.zero : f32
+gpu.module @kernels {
+  gpu.func @rows(%m: memref<?x8xf32>, %v: memref<?xf32>, %o: memref<64x8xf32>, %p: memref<64xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %x = "smem.load"(%m) : (memref<?x8xf32>) -> !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+    %s = "smem.load"(%v) : (memref<?xf32>) -> !smem.fragment<tensor<64xf32>, #smem.slice<1>>
+    "smem.store"(%x, %o) : (!smem.fragment<tensor<64x8xf32>, #smem.accumulator>, memref<64x8xf32>) -> ()
+    "smem.store"(%s, %p) : (!smem.fragment<tensor<64xf32>, #smem.slice<1>>, memref<64xf32>) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// Elements are stored in branches of their rows, and in those of their columns.
+// CHECK-LABEL: gpu.func @store
+// CHECK: scf.if
+// CHECK: scf.if
+// CHECK-NEXT: llvm.store {{.*}} {alignment = 4 : i64}
+// CHECK: scf.if
+// CHECK-NEXT: llvm.store {{.*}} {alignment = 4 : i64}
+gpu.module @kernels {
+  gpu.func @store(%o: memref<?x?xf32>, %zero: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %x = "smem.fill"(%zero) : (f32) -> !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+    "smem.store"(%x, %o) : (!smem.fragment<tensor<64x8xf32>, #smem.accumulator>, memref<?x?xf32>) -> ()
+    gpu.return
+  }
+}
