@@ -143,6 +143,7 @@ class JumpEliminator:
             flags,
             breaks=_BREAKS.format(number) if ast.Break in kinds else None,
             continues=_CONTINUES.format(number) if ast.Continue in kinds else None,
+            are_noted=False,
         )
         leaves = [name for name in (inner.breaks, returns) if name]
         body = self._block(loop.body, inner)

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 from ...bindings.mlir import ir
 from ..errors import TraceError
-from ..locations import author_frame
-from ..trace import current, has_trace, statement
+from ..locations import author_frame, position_of
+from ..trace import KernelScope, current, has_trace, statement
 from ..values.boolean import Bool, condition_value
 from .bytecode import BodyNames, body_of
 from .loop_body import LoopBody
 from .state import ReachableState
-from .variables import assign, snapshot
+from .variables import assign, lost_value, snapshot
 
 
 class LoopBranch(Protocol):
@@ -140,9 +140,11 @@ class _Start:
         Raises:
             TraceError: if an object has got or lost values.
         """
-        label = "the while loop"
-        self._state.check_shapes(label)
-        slots = self._state.changed_slots(snapshot(frame))
+        scope = KernelScope(f"the loop in line {position_of(frame).line}")
+        scope.open = False
+        after = snapshot(frame)
+        self._state.check_shapes(scope.label)
+        slots = self._state.changed_slots(after)
         block, holder = self._trace.new_block()
         ops = [op.operation for op in ir.InsertionPoint.current.block.operations]
         # Constants of the kernel may have been added at the begin of the block.
@@ -153,7 +155,8 @@ class _Start:
         self._trace.discard(self._mark, holder)
         for slot, (before, _) in slots.items():
             slot.write(before)
-        assign(frame, self.variables)
+        new = {name: lost_value(scope) for name in after if name not in self.variables}
+        assign(frame, {**new, **self.variables})
 
 
 def while_loop() -> LoopBranch:

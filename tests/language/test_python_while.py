@@ -121,6 +121,21 @@ def returns_from_loops(i, n):
     return i * 10
 
 
+def begins_again_around_a_loop(i, n):
+    x, y = 0, i
+    while y < x % 2 + 1:
+        y = y + 1
+        z = 0
+        while z < 3 and n <= i + x:
+            z = z + 1
+            x = (x + i) % 4
+    for _ in range(i):
+        if x == 9:
+            continue
+        y = y + 2
+    return x + y * 10
+
+
 def in_a_branch(i, n):
     x = i
     if i > 2:
@@ -171,17 +186,17 @@ def truths_of_numbers(i, n):
 FUNCTIONS = [
     *(doubles, never_begins, breaks_and_continues, begins_on_pythons_value, is_pythons_value),
     *(becomes_the_kernels, has_else, returns, loops_nest, in_a_branch, has_state),
-    *(returns_from_loops, assigns_in_its_condition, counts_by_a_number),
+    *(returns_from_loops, begins_again_around_a_loop, assigns_in_its_condition, counts_by_a_number),
     *(smallest_and_largest, truths_of_numbers),
 ]
 
 
 @pytest.fixture(scope="module")
 def results():
-    @sl.kernel(f"({64 * BLOCKS},16)", sync="manual")
+    @sl.kernel(f"({64 * BLOCKS},24)", sync="manual")
     def kernel(C):
         i, n = sl.block_id(0), sl.warpgroup_id() + 3
-        row = sl.zeros((64, 16), sl.f32)
+        row = sl.zeros((64, 24), sl.f32)
         for column, function in enumerate(FUNCTIONS):
             number = (sl.iota(0) * 0 + function(i, n)).to(sl.f32)
             row = sl.where(sl.iota(1) == column, number, row)
