@@ -38,6 +38,7 @@ from .dtypes import (
     f16,
     f32,
     f64,
+    i4,
     i8,
     i16,
     i32,
@@ -45,11 +46,13 @@ from .dtypes import (
     index,
     padded_e2m1,
     tf32,
+    u4,
     u8,
 )
 from .errors import Position, TraceError
 from .ops.foreign import broadcast, op
 from .ops.foreign import map_ as map
+from .ops.interleave import interleave
 from .ops.maths import abs_ as abs
 from .ops.maths import (
     ceil,
@@ -166,11 +169,13 @@ __all__ = [
     "full",
     "grid",
     "grid_dim",
+    "i4",
     "i8",
     "i16",
     "i32",
     "i64",
     "index",
+    "interleave",
     "iota",
     "kernel",
     "load",
@@ -209,6 +214,7 @@ __all__ = [
     "tma_store",
     "tma_wait",
     "to_registers",
+    "u4",
     "u8",
     "unsigned",
     "wait",

@@ -21,7 +21,7 @@ from .trace import KernelTrace, tracing
 from .values.array import Array
 from .values.boolean import Bool
 from .values.index import Index
-from .values.scalar import Scalar
+from .values.scalar import read_scalar
 
 
 class KernelOptions:
@@ -170,7 +170,7 @@ def _arguments(
         elif dtypes[name] == index_type:
             arguments[name] = Index(value)
         else:
-            arguments[name] = Bool(value) if dtypes[name].kind == "bool" else Scalar(value)
+            arguments[name] = Bool(value) if dtypes[name].kind == "bool" else read_scalar(value)
     return arguments
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..bindings.mlir import ir
+from ..dialect.elements import computed_type
 from .errors import TraceError
 
 
@@ -37,9 +38,31 @@ class DType:
         return ir.Type.parse(self.mlir)
 
     @property
+    def computed_type(self) -> Any:
+        """The MLIR type of its elements in arithmetic: integers are signless, of 8 bits at least."""
+        return computed_type(self.type)
+
+    @property
     def is_float(self) -> bool:
         """Whether it is a floating-point type."""
         return self.kind == "float"
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether it is an integer type with negative numbers."""
+        return self.kind == "integer" and not self.name.startswith("u")
+
+    def holds(self, other: DType) -> bool:
+        """Whether a conversion of another type to this one rounds at most, as a store does."""
+        if self.kind == other.kind == "integer":
+            return self.bounds[0] <= other.bounds[0] and other.bounds[1] <= self.bounds[1]
+        return self.is_float and self.bits > 8
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest number of an integer type."""
+        half = 1 << self.bits - 1
+        return (-half, half - 1) if self.is_signed else (0, 2 * half - 1)
 
 
 f64 = DType("f64", "f64", 64, "float")
@@ -59,13 +82,15 @@ i32 = DType("i32", "i32", 32, "integer")
 i16 = DType("i16", "i16", 16, "integer")
 i8 = DType("i8", "i8", 8, "integer")
 u8 = DType("u8", "ui8", 8, "integer")
+i4 = DType("i4", "i4", 4, "integer")
+u4 = DType("u4", "ui4", 4, "integer")
 b1 = DType("b1", "i1", 1, "bool")
 index = DType("index", "index", 64, "index")
 
 #: All element types.
 ALL = (
     *(f64, f32, tf32, f16, bf16, e4m3, e5m2, e8m0, e2m3, e3m2, e2m1, padded_e2m1),
-    *(i64, i32, i16, i8, u8, b1, index),
+    *(i64, i32, i16, i8, u8, i4, u4, b1, index),
 )
 
 #: Names of element types in array libraries that differ from both names here.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from types import TracebackType
+from typing import Any
 
 from .errors import TraceError
 from .locations import FOLDER, LIBRARY_FOLDERS, position_at
@@ -39,7 +40,8 @@ def misuse_of(error: TypeError | AttributeError, absent: list[str]) -> TraceErro
         traceback = traceback.tb_next
     if author is None:
         return None
-    kinds, classes = {"Window": "a window", "range_": "sl.range"}, [Traced]
+    kinds = {"Window": "a window", "PackedView": "a packed view", "range_": "sl.range"}
+    classes: list[Any] = [Traced]
     for cls in classes:
         kinds[cls.__name__] = cls.kind
         classes += cls.__subclasses__()

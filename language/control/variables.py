@@ -100,7 +100,7 @@ def number_like(value: Any) -> Any:
         if isinstance(part, Bool):
             return Bool(condition_value(False), trace.scopes[0])
         if isinstance(part, Scalar):
-            return Scalar(constant(0, part.dtype), trace.scopes[0])
+            return Scalar(constant(0, part.dtype), trace.scopes[0], part.dtype)
         return as_index(0)
 
     return unflatten(value, iter([like(promote(part)) for part in flatten(value)]))

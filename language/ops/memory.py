@@ -7,20 +7,23 @@ from typing import Any
 
 from ...bindings.mlir import gpu
 from ...dialect import ops as smem
+from ...dialect.elements import accumulator_of
+from ...dialect.ops.load import LOADED
+from ...dialect.ops.store import STORED
 from ...dialect.slices import slice_fragment
 from ...dialect.types import a_fragment, fragment, metadata
 from ...ir.cluster import cluster_barrier as emit_cluster_barrier
-from ..dtypes import DType, dtype_of, f16, f32, i32
+from ..dtypes import DType, dtype_of, f16, f32, i8, i16, i32, u8
 from ..errors import TraceError
 from ..trace import op_builder
 from ..values.array import Array, Window
 from ..values.base import describe
 from ..values.fragment import Fragment, iota, readable, where
 from ..values.index import Index, as_index, index_value
-from ..values.mapping import rounding_source
+from ..values.mapping import ACCUMULATORS, rounding_source
 from ..values.operators import Unloaded
 from ..values.slices import extents_of
-from ..values.tile import Tile
+from ..values.tile import PackedView, Tile
 from .maths import maximum, minimum
 
 Memory = Tile | Window | Array
@@ -128,7 +131,7 @@ def check_shapes(source: Any, tile: Any, permutation: Sequence[int] | None = Non
 
 @op_builder
 def load(
-    source: Memory,
+    source: Memory | PackedView,
     dtype: DType | None = None,
     *,
     a: bool = False,
@@ -141,8 +144,9 @@ def load(
     """Return a window or a tile in registers: an accumulator, a slice, or an A of `sl.mma`.
 
     Args:
-        source: (M, N), or (M,) for a slice of rows or (N,) for one of columns.
-        dtype: of the accumulator: f32, f16 or i32; by default the one that holds the elements.
+        source: (M, N), or (M,) for a slice of rows or (N,) for one of columns. `w.bitcast(sl.u4)` of a
+            tile or a window of 8-bit elements has two elements a byte, the even column in the lower half.
+        dtype: of the fragment; by default that of the elements, f32 for bf16 and floats of 8 bits.
         a: whether to load an A, from a tile, with its element type.
         axis: for a slice, the dimension that it lacks: 1 for rows, 0 for columns.
         rank: the CTA of the cluster whose tile is loaded to an accumulator; by default the CTA's own.
@@ -161,6 +165,13 @@ def load(
         an A fragment 64x64 of bf16
         >>> x = sl.load(C[0:64, 0:64], rows=sl.block_id(0), other=float("-inf"))
     """
+    if isinstance(source, PackedView):
+        if a or not (axis is rank is rows is columns is other is None):
+            raise TraceError(
+                f"{source.type_text} is loaded with more than a dtype; expected sl.load(view) or "
+                "sl.load(view, dtype)"
+            )
+        return _load_packed(source, dtype)
     if not isinstance(source, Tile | Window | Array):
         memory_value(source)
     shape, element = static_shape(source), source.dtype
@@ -171,11 +182,30 @@ def load(
         return _load_bounded(source, dtype, axis, rows, columns, other, a)
     if a:
         return Fragment(smem.load(memory_value(source), a_fragment(shape, element.type)))
-    accumulator = dtype or _accumulator_dtype(element)
+    wanted, loaded_dtype = _loaded_dtypes(element, dtype)
     if len(shape) == 1:
-        return _load_slice(source, shape, accumulator, axis)
-    cta = None if rank is None else index_value(rank)
-    return Fragment(smem.load(memory_value(source), fragment(shape, accumulator.type), cta))
+        loaded = _load_slice(source, shape, loaded_dtype, axis)
+    else:
+        cta = None if rank is None else index_value(rank)
+        loaded = Fragment(smem.load(memory_value(source), fragment(shape, loaded_dtype.type), cta))
+    return loaded.to(wanted)
+
+
+def _loaded_dtypes(element: DType, dtype: DType | None) -> tuple[DType, DType]:
+    """Return the type of the fragment, and the one that a load gives: an expression converts it, if the
+    load cannot."""
+    wanted = _accumulator_dtype(element) if dtype is None else dtype_of(dtype)
+    if element not in ACCUMULATORS or wanted not in ACCUMULATORS:
+        return wanted, wanted
+    is_loaded = element.mlir in LOADED[accumulator_of(wanted.type).name]
+    return wanted, wanted if is_loaded else element
+
+
+def _load_packed(source: PackedView, dtype: DType | None) -> Fragment:
+    """Return elements of 4 bits, of bytes in memory."""
+    type_ = fragment(source.shape, source.dtype.type)
+    loaded = Fragment(smem.load(source.memory.value, type_, interleaved=source.interleaved))
+    return loaded if dtype is None else loaded.to(dtype)
 
 
 def _load_bounded(
@@ -195,14 +225,13 @@ def _load_bounded(
     assert isinstance(source, Window)
     if other is not None:
         counts = source.extents_in_array() | counts
-    accumulator = dtype or _accumulator_dtype(source.dtype)
+    wanted, loaded_dtype = _loaded_dtypes(source.dtype, dtype)
     value = _bounded_value(source, counts)
     if len(shape) == 1:
-        _check_axis(source, axis)
-        type_ = slice_fragment(shape[0], accumulator.type, axis or 0)
+        type_ = slice_fragment(shape[0], loaded_dtype.type, _slice_axis(source, axis))
     else:
-        type_ = fragment(shape, accumulator.type)
-    loaded = Fragment(smem.load(value, type_))
+        type_ = fragment(shape, loaded_dtype.type)
+    loaded = Fragment(smem.load(value, type_)).to(wanted)
     if other is None or other == 0:
         return loaded
     for dim, count in counts.items():
@@ -223,22 +252,22 @@ def static_shape(source: Memory) -> tuple[int, ...]:
     return shape
 
 
-def _check_axis(source: Any, axis: int | None) -> None:
-    if axis not in (0, 1):
-        raise TraceError(
-            f"{source.type_text} is loaded to a slice; expected axis=1 for rows, or axis=0 for columns"
-        )
+def _slice_axis(source: Any, axis: int | None) -> int:
+    if axis in (0, 1):
+        return axis
+    raise TraceError(
+        f"{source.type_text} is loaded to a slice; expected axis=1 for rows, or axis=0 for columns"
+    )
 
 
 def _load_slice(source: Any, shape: Any, dtype: DType, axis: int | None) -> Fragment:
-    _check_axis(source, axis)
-    result = slice_fragment(shape[0], dtype.type, axis)
+    result = slice_fragment(shape[0], dtype.type, _slice_axis(source, axis))
     return Fragment(smem.load(memory_value(source), result))
 
 
 def _accumulator_dtype(element: DType) -> DType:
     """Return the element type of an accumulator of elements of a type."""
-    return i32 if element == i32 else f16 if element == f16 else f32
+    return element if element in (i32, f16, i16, i8, u8) else f32
 
 
 @op_builder
@@ -260,7 +289,7 @@ def load_metadata(source: Memory, shape: tuple[int, int], dtype: DType) -> Fragm
 @op_builder
 def store(
     value: Fragment,
-    target: Memory,
+    target: Memory | PackedView,
     rows: Index | int | None = None,
     columns: Index | int | None = None,
 ) -> None:
@@ -287,7 +316,7 @@ def store(
     """
     source = readable(value)
     if (
-        isinstance(target, Tile | Window)
+        isinstance(target, Tile | Window | PackedView)
         and source.shape is not None
         and source.shape not in (target.shape, _flat_shape(target))
     ):
@@ -295,15 +324,22 @@ def store(
             f"{source.type_text} is stored to {target.type_text}; expected a window or tile "
             f"{'x'.join(map(str, source.shape))}"
         )
+    memory: Any = target
+    if isinstance(target, PackedView):
+        if target.interleaved:
+            raise TraceError(f"{target.type_text} is interleaved; only sl.load takes it")
+        if columns is not None:
+            raise TraceError(f"{target.type_text} is stored with columns; expected rows alone")
+        memory = target.memory
     if rows is None and columns is None:
-        memory = memory_value(target)
+        memory = memory_value(memory)
     else:
         rank = len(source.shape or target.shape)
-        memory = _bounded_value(target, _counts("sl.store", target, rank, rows, columns))  # pyright: ignore
+        memory = _bounded_value(memory, _counts("sl.store", memory, rank, rows, columns))
     smem.store(_value_to_store(source, target), memory)
 
 
-def _flat_shape(target: Tile | Window) -> tuple[int, ...]:
+def _flat_shape(target: Tile | Window | PackedView) -> tuple[int, ...]:
     """Return a window's shape with the rows of its matrices, or the elements of a matrix, in one
     dimension."""
     if not isinstance(target, Window) or len(target.shape) < 2:
@@ -351,10 +387,17 @@ def _bounded_value(window: Window, counts: dict[int, Any]) -> Any:
 
 def _value_to_store(source: Fragment, target: Any) -> Any:
     """Return the value to store: the store itself rounds to the target's type."""
-    unrounded = rounding_source(source.node)
-    if unrounded is not None and source.dtype == target.dtype and source.dtype.is_float:
+    wanted = getattr(target, "dtype", None)
+    unrounded = rounding_source(source.node, STORED)
+    if unrounded is not None and source.dtype == wanted:
         return Fragment(node=unrounded).value
-    return source.value
+    if wanted is None or source.is_a or not {source.dtype, wanted} <= set(ACCUMULATORS):
+        return source.value
+    is_packed = source.dtype.bits < 8 and not isinstance(target, PackedView)
+    stored = wanted.mlir in STORED[accumulator_of(source.dtype.type).name] and not is_packed
+    if source.dtype == wanted or stored or not wanted.holds(source.dtype):
+        return source.value
+    return source.to(wanted).value
 
 
 @op_builder

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from ...dialect import ops as smem
+from ...dialect.ops.convert import CONVERTED
 from ...dialect.ops.mma import Modifiers
 from ...dialect.types import is_a_fragment, shape_of, with_state
 from ..dtypes import DType
@@ -162,7 +163,7 @@ def _operand(a: Any, b: Any) -> Any:
     if not fragment.is_expression and is_a_fragment(fragment.value.type):
         return fragment.value
     node = fragment.node
-    rounded = rounding_source(node)
+    rounded = rounding_source(node, CONVERTED)
     if rounded is not None and isinstance(node, Operation):
         converted = fragment_of(node, "a")
         if converted is None:

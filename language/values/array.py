@@ -15,8 +15,9 @@ from .fragment import Fragment, as_node
 from .index import Index, index_value, is_index
 from .node import ArrayElement, join_shapes
 from .operators import Unloaded
-from .scalar import Scalar, as_scalar
+from .scalar import as_scalar, read_scalar
 from .slices import IndexRange, index_ranges
+from .tile import PackedView
 
 
 class NamedExtent(Index):
@@ -85,7 +86,7 @@ class Array(Unloaded, Traced):
             return _element_at(self, dims)
         ranges = index_ranges(self.type_text, self.names, indices)
         if all(dim_range.dropped for dim_range in ranges):
-            return Scalar(
+            return read_scalar(
                 memref.load(self.value, [index_value(dim_range.start) for dim_range in ranges])
             )
         return Window(self, ranges)
@@ -144,6 +145,10 @@ class Window(Unloaded):
     def dtype(self) -> DType:
         """The element type."""
         return self.array.dtype
+
+    def bitcast(self, dtype: DType) -> PackedView:
+        """Return a window (M, N) of 8-bit elements as (M, 2 * N) of 4 bits: see `PackedView`."""
+        return PackedView(self, dtype)
 
     @property
     def starts(self) -> list[Index | int]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import e, frexp, log2
-from typing import Any
+from typing import Any, NoReturn
 
 from ...bindings.mlir import arith, ir, math
-from ..dtypes import DType, b1, f32, f64, i32
+from ...dialect.elements import computed_type
+from ..dtypes import DType, b1, bf16, f32, f64, i8, i32, i64, u4, u8
 from ..errors import TraceError
 from ..trace import current
 
@@ -67,14 +68,24 @@ BINARY: dict[str, tuple[Build | None, Build | None]] = {
     ">>": (None, arith.shrsi),
 }
 
-#: Comparisons; NaN compares false except by "!=".
+#: Those of unsigned integers that differ.
+_UNSIGNED: dict[str, Build] = {
+    "//": arith.divui,
+    "%": arith.remui,
+    "maximum": arith.maxui,
+    "minimum": arith.minui,
+    ">>": arith.shrui,
+    "abs": lambda value: value,
+}
+
+#: Comparisons of floats, of integers and of unsigned integers; NaN compares false except by "!=".
 COMPARISONS = {
-    "<": (_F.OLT, _I.slt),
-    "<=": (_F.OLE, _I.sle),
-    ">": (_F.OGT, _I.sgt),
-    ">=": (_F.OGE, _I.sge),
-    "==": (_F.OEQ, _I.eq),
-    "!=": (_F.UNE, _I.ne),
+    "<": (_F.OLT, _I.slt, _I.ult),
+    "<=": (_F.OLE, _I.sle, _I.ule),
+    ">": (_F.OGT, _I.sgt, _I.ugt),
+    ">=": (_F.OGE, _I.sge, _I.uge),
+    "==": (_F.OEQ, _I.eq, _I.eq),
+    "!=": (_F.UNE, _I.ne, _I.ne),
 }
 
 #: Functions of one element: of floats, of integers.
@@ -97,12 +108,22 @@ UNARY: dict[str, tuple[Build | None, Build | None]] = {
 }
 
 
+#: Functions of bf16 that are computed as such, without a rounding of their own.
+_OF_BF16 = {
+    *("+", "-", "*", "maximum", "minimum", "maxnum", "minnum", "neg", "abs", *COMPARISONS),
+}
+
+
 def result_type(name: str, dtype: DType) -> DType:
     """Return the element type of an operation's result.
 
     Raises:
         TraceError: if elements of the type do not have the operation.
     """
+    if dtype.bits < 8 and dtype.kind == "integer":
+        _refuse(name, dtype, u8 if dtype == u4 else i8)
+    if (dtype.is_float and dtype.bits < 16) or (dtype == bf16 and name not in _OF_BF16):
+        _refuse(name, dtype, f32)
     if name in COMPARISONS:
         return b1
     exact = _EXACT.get(name, name)
@@ -125,12 +146,44 @@ def is_of_floats(name: str) -> bool:
     return builders is not None and builders[1] is None and name != "pow"
 
 
+def _refuse(name: str, dtype: DType, wider: DType) -> NoReturn:
+    raise TraceError(
+        f"elements of {dtype} have no {name}; convert them, for example by x.to(sl.{wider})"
+    )
+
+
+def check_shift(name: str, dtype: DType, operands: tuple[Any, ...]) -> None:
+    """Check that a shift by a Python number is by fewer bits than an element has.
+
+    Raises:
+        TraceError: if it is not.
+    """
+    if name not in ("<<", ">>") or not isinstance(operands[1], int):
+        return
+    if not 0 <= operands[1] < dtype.bits:
+        raise TraceError(
+            f"elements of {dtype} are shifted by {operands[1]} bits; expected 0 to {dtype.bits - 1}"
+        )
+
+
+def signless(value: Any) -> Any:
+    """Return an integer with the signless type of arithmetic, of the same bits."""
+    type_ = value.type
+    if isinstance(type_, ir.IntegerType) and not type_.is_signless:
+        name = "builtin.unrealized_conversion_cast"
+        return ir.Operation.create(name, [computed_type(type_)], [value]).result
+    return value
+
+
 def build_operation(name: str, dtype: DType, operands: list[Any]) -> Any:
     """Build an operation on MLIR values of an element type, and return its value."""
     kind = 0 if dtype.is_float else 1
+    is_unsigned = dtype.kind == "integer" and not dtype.is_signed
     if name in COMPARISONS:
         build = arith.cmpf if dtype.is_float else arith.cmpi
-        return build(COMPARISONS[name][kind], *operands)
+        return build(COMPARISONS[name][2 if is_unsigned else kind], *operands)
+    if is_unsigned and name in _UNSIGNED:
+        return _UNSIGNED[name](*operands)
     exact = _EXACT.get(name, name)
     build = (BINARY.get(exact) or UNARY[exact])[kind]
     assert build is not None, name
@@ -167,42 +220,131 @@ def reciprocal(divisor: Any, dtype: DType) -> float | None:
 def build_conversion(value: Any, source: DType, target: DType) -> Any:
     """Build the conversion of an element, and return its value.
 
-    Floats are rounded to nearest even; a float becomes an integer by truncation.
+    Floats are rounded to nearest even; a float becomes an integer by truncation. Types of fewer than 32
+    bits get the nearest number that they hold, floats of 8 bits too.
 
     Raises:
         TraceError: if there is none.
     """
     if source == target:
         return value
-    type_ = target.type
+    type_ = target.computed_type
     if source.is_float and target.is_float:
-        return (arith.extf if target.bits > source.bits else arith.truncf)(type_, value)
+        return _convert_float(value, source, target)
     if source.is_float and target.kind == "integer":
-        return arith.fptosi(type_, value)
+        if target.bits < 32:
+            value = _convert_float(value, source, f32)
+            low, high = target.bounds
+            value = arith.minnumf(arith.maxnumf(value, constant(low, f32)), constant(high, f32))
+            return _resize(arith.fptosi(i32.type, value), i32, target)
+        wide = _convert_float(value, source, f32) if source.bits < 16 else value
+        return arith.fptosi(type_, wide)
+    if target.is_float and target.bits == 8:
+        return _convert_float(build_conversion(value, source, f32), f32, target)
     if target in (f32, f64) or (target.is_float and source.kind != "index"):
         if source.kind == "index":
             value, source = arith.index_cast(i32.type, value), i32
-        return (arith.uitofp if source == b1 else arith.sitofp)(type_, value)
+        return (arith.sitofp if source.is_signed else arith.uitofp)(type_, value)
+    if source.kind == "index" and target.kind == "integer" and target.bits < 32:
+        return build_conversion(arith.index_cast(i64.type, value), i64, target)
+    if source.kind == "integer" and target.kind == "index" and not source.is_signed:
+        return arith.index_castui(type_, value)
     if "index" in (source.kind, target.kind) and "bool" not in (source.kind, target.kind):
         return arith.index_cast(type_, value)
     if source == b1 and target.kind == "integer":
         return arith.extui(type_, value)
     if source.kind == target.kind == "integer":
-        return (arith.extsi if target.bits > source.bits else arith.trunci)(type_, value)
+        return _resize(_clamp(value, source, target), source, target)
     raise TraceError(f"{source} is not converted to {target}")
+
+
+def _convert_float(value: Any, source: DType, target: DType) -> Any:
+    """Return a float converted to another type, by way of f32 if neither holds all of the other."""
+    if source == target:
+        return value
+    same = source.bits == target.bits and f32 not in (source, target)
+    if same or (source.bits == 8 and target == bf16):
+        return _convert_float(_convert_float(value, source, f32), f32, target)
+    return (arith.extf if target.bits > source.bits else arith.truncf)(target.type, value)
+
+
+def _clamp(value: Any, source: DType, target: DType) -> Any:
+    """Return an integer as the nearest one that a type of fewer than 32 bits holds."""
+    if target.bits >= 32:
+        return value
+    for bound, name in zip(target.bounds, ("maximum", "minimum"), strict=True):
+        inside = source.bounds[0] < bound if name == "maximum" else bound < source.bounds[1]
+        if inside:
+            value = build_operation(name, source, [value, constant(bound, source)])
+    return value
+
+
+def _resize(value: Any, source: DType, target: DType) -> Any:
+    """Return an integer with the bits of another type."""
+    bits, wanted = max(8, source.bits), max(8, target.bits)
+    if bits == wanted:
+        return value
+    if wanted < bits:
+        return arith.trunci(target.computed_type, value)
+    return (arith.extsi if source.is_signed else arith.extui)(target.computed_type, value)
+
+
+def check_bitcast(source: DType, target: DType) -> None:
+    """Check that elements can be cast to another type.
+
+    Raises:
+        TraceError: for a type of other bits.
+    """
+    if source.bits != target.bits or {source.kind, target.kind} - {"integer", "float"}:
+        raise TraceError(
+            f"elements of {source} are cast to {target}, which has {target.bits} bits; expected "
+            f"a type of {source.bits} bits"
+        )
+
+
+def build_bitcast(value: Any, source: DType, target: DType) -> Any:
+    """Build the element of another type with the same bits, and return its value."""
+    if source.bits == 4:
+        # A nibble is extended to 8 bits in arithmetic.
+        if target.is_signed:
+            four = constant(4, i8)
+            return arith.shrsi(arith.shli(value, four), four)
+        return arith.andi(value, constant(15, i8))
+    if source.computed_type == target.computed_type:
+        return value
+    return arith.bitcast(target.computed_type, value)
+
+
+def check_number(number: float, dtype: DType) -> None:
+    """Check that an integer type of fewer than 32 bits holds a number.
+
+    Raises:
+        TraceError: if it does not.
+    """
+    if dtype.kind != "integer" or dtype.bits >= 32:
+        return
+    low, high = dtype.bounds
+    if not low <= number <= high:
+        raise TraceError(
+            f"{number} is used with {dtype}, which holds {low} to {high}; convert x before, for example "
+            "by x.to(sl.i32)"
+        )
 
 
 def constant(number: float, dtype: DType) -> Any:
     """Return a constant of an element type.
 
     Raises:
-        TraceError: for a fraction of an integer type.
+        TraceError: for a fraction of an integer type, or a number beyond the range of a narrow one.
     """
-    type_ = dtype.type
     if dtype.is_float:
-        return current().constant(type_, float(number))
-    if int(number) != number:
+        return current().constant(dtype.type, float(number))
+    if isinstance(number, float) and not number.is_integer():
         raise TraceError(f"{number} is used with {dtype}; expected a whole number, or x.to(sl.f32)")
     if dtype == b1:
         return current().constant(ir.IntegerType.get_signless(1), int(number))
+    check_number(number, dtype)
+    type_ = dtype.computed_type
+    if dtype.kind == "integer" and not dtype.is_signed and number > 127:
+        number -= 256  # An attribute of a signless type has a signed number.
     return current().constant(type_, int(number))

@@ -30,7 +30,7 @@ def full(
     Args:
         shape: (M, N), or (M,) for a slice of rows (axis 1), (N,) for one of columns (axis 0).
         number: a Python number, a scalar of the kernel, or an expression of positions without a fragment.
-        dtype: f32, f16 or i32.
+        dtype: f32, f16, i32, or another type of fragments.
         axis: of a slice, the dimension that it lacks.
         in_flight: whether `sl.wait` comes before it is read, as in a loop whose body begins with that.
 
@@ -55,7 +55,8 @@ def full(
                 f"{number.type_text} has a shape; expected positions and numbers alone"
             )
         return Fragment(build_fill(node, shape, axis))
-    accumulator = smem.fill(as_scalar(number, dtype).value, shape, in_flight, slice_dim=axis)
+    value = as_scalar(number, dtype).value
+    accumulator = smem.fill(value, shape, in_flight, dtype.type, axis)
     current().pure.append(accumulator.owner)
     return Fragment(accumulator)
 

@@ -112,10 +112,14 @@ class Fragment(Operators, Traced):
     def to(self, dtype: DType) -> Fragment:
         """Return the elements converted to another type: floats are rounded to nearest even.
 
-        f32, f16 and i32 are types of accumulators. Others are those of A, which `sl.mma` takes, and of
-        what `sl.store` stores.
+        A number that a type of fewer than 32 bits cannot hold becomes the nearest that it holds, for
+        floats of 8 bits and integers.
         """
         return _convert(self, dtype)
+
+    def bitcast(self, dtype: DType) -> Fragment:
+        """Return the elements with the same bits, as those of another type of as many bits."""
+        return _bitcast(self, dtype)
 
     def max(self, axis: int | None = None, warpgroups: int = 1) -> Any:
         """Return the maximum along an axis, a slice, or of all, a number; NaN if an element is."""
@@ -240,6 +244,7 @@ def apply(name: str, *operands: Any) -> Any:
     if not all(isinstance(operand, Traced | int | float) for operand in operands):
         return NotImplemented
     dtype = common_dtype(name, operands)
+    elements.check_shift(name, dtype, operands)
     nodes = tuple(as_node(operand, dtype) for operand in operands)
     result = elements.result_type(name, dtype)
     return Fragment(node=Operation(result, *join_shapes(nodes), name, nodes, current().here()))
@@ -289,6 +294,17 @@ def _convert(fragment: Fragment, dtype: DType) -> Fragment:
     return Fragment(node=conversion)
 
 
+@op_builder
+def _bitcast(fragment: Fragment, dtype: DType) -> Fragment:
+    target, node = dtype_of(dtype), readable(fragment).node
+    as_node(fragment, node.dtype)
+    elements.check_bitcast(node.dtype, target)
+    operands = (node,)
+    return Fragment(
+        node=Operation(target, node.shape, node.axis, "bitcast", operands, current().here())
+    )
+
+
 def as_node(operand: Any, dtype: DType) -> ElementExpr:
     """Return the node of an operand, of an element type."""
     if isinstance(operand, Fragment):
@@ -307,6 +323,8 @@ def as_node(operand: Any, dtype: DType) -> ElementExpr:
         raise TraceError(
             f"{describe(operand)} is used as {dtype}; expected a number, or a fragment"
         )
+    elif not isinstance(operand, Bool):
+        elements.check_number(operand, dtype)
     return Uniform(dtype, None, None, operand)
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from functools import cache, partial
 from typing import Any
 
 from ...bindings.mlir import arith, memref
 from ...dialect import ops as smem
 from ...dialect.arguments import REFUSED, VALUE, wrong_argument
+from ...dialect.elements import accumulator_of
 from ...dialect.slices import slice_dim
 from ...dialect.types import shape_of, tensor_of
-from ..dtypes import DType, b1, f16, f32, i32, of_mlir
+from ..dtypes import DType, b1, bf16, e4m3, e5m2, f16, f32, i4, i8, i16, i32, of_mlir, u4, u8
 from ..errors import TraceError
 from . import elements
 from .base import Traced
@@ -28,8 +30,8 @@ from .node import (
 )
 from .positions import PositionComparison, narrow_comparisons
 
-#: Element types of accumulators.
-ACCUMULATORS = (f32, f16, i32)
+#: Element types of fragments with the positions of an accumulator.
+ACCUMULATORS = (f32, f16, i32, bf16, i16, i8, u8, e4m3, e5m2, i4, u4)
 
 
 def build_map(node: ElementExpr) -> Any:
@@ -52,14 +54,10 @@ def build_map(node: ElementExpr) -> Any:
         )
     if node.dtype not in ACCUMULATORS:
         raise TraceError(
-            f"{shape_text(node)} is no accumulator; expected f32, f16 or i32, or its use by sl.store or "
-            "as A of sl.mma"
+            f"{shape_text(node)} is no accumulator; expected "
+            f"{', '.join(dtype.name for dtype in ACCUMULATORS)}, or its use by sl.store or as A of sl.mma"
         )
-    types = {leaf.dtype for leaf in fragments}
-    main = f32 if f32 in types else fragments[0].dtype
-    values: dict[int, Any] = {}
-    for part in _parts(node, main):
-        values[id(part)] = build_map(part)
+    values = {id(part): build_map(part) for part in _typed_parts(node, fragments)}
     inputs = _inputs(node, values)
     matrix_shape = node.shape if node.axis is None else None
     broadcast = [_broadcast(value, matrix_shape) for value in inputs.values()]
@@ -69,7 +67,23 @@ def build_map(node: ElementExpr) -> Any:
     def body(*arguments: Any) -> Any:
         return _element(node, dict(zip(inputs, arguments, strict=False)), arguments, comparisons)
 
-    return smem.map(broadcast, body, with_position=bool(positions))
+    return smem.map(broadcast, body, bool(positions), node.dtype.type)
+
+
+def _typed_parts(node: ElementExpr, fragments: list[ElementExpr]) -> list[ElementExpr]:
+    """Return the subexpressions that have maps of their own, so that all inputs have one type: f32, that
+    of the first fragment, or another one on the way to the result."""
+    types = [leaf.dtype for leaf in fragments]
+    first = f32 if f32 in types else types[0]
+    others = [part.dtype for part in walk(node) if part.dtype in ACCUMULATORS]
+    refusal: TraceError | None = None
+    for main in dict.fromkeys([first, *reversed(others)]):
+        try:
+            return _parts(node, main)
+        except TraceError as error:
+            refusal = refusal or error
+    assert refusal is not None
+    raise refusal
 
 
 def _check_positions(node: ElementExpr, axis: int | None) -> set[int]:
@@ -88,20 +102,32 @@ def build_fill(node: ElementExpr, shape: tuple[int, ...], axis: int | None) -> A
         TraceError: for positions along the dimension that the slice lacks.
     """
     _check_positions(node, axis)
-    zero = smem.fill(elements.constant(0, node.dtype), shape, slice_dim=axis)
+    zero = smem.fill(elements.constant(0, node.dtype), shape, False, node.dtype.type, axis)
     comparisons = narrow_comparisons(node, shape, axis)
 
     def body(_: Any, *positions: Any) -> Any:
         return _element(node, {}, positions, comparisons)
 
-    return smem.map([zero], body, with_position=True)
+    return smem.map([zero], body, True, node.dtype.type)
 
 
-def rounding_source(node: ElementExpr) -> ElementExpr | None:
-    """Return the operand of a conversion at the root of an expression, if an accumulator can hold it."""
-    if isinstance(node, Operation) and node.name == "to" and node.operands[0].dtype in ACCUMULATORS:
-        return node.operands[0]
-    return None
+def rounding_source(
+    node: ElementExpr, converted: Mapping[str, Collection[str]]
+) -> ElementExpr | None:
+    """Return the operand of a conversion at the root of an expression, if an op of the dialect converts
+    it so.
+
+    Args:
+        node: the expression.
+        converted: the MLIR types that the op converts to, by the accumulator type that it converts.
+    """
+    if not isinstance(node, Operation) or node.name != "to":
+        return None
+    source = node.operands[0].dtype
+    if source not in ACCUMULATORS or source.bits < 8 or source.is_float != node.dtype.is_float:
+        return None
+    to = converted[accumulator_of(source.type).name]
+    return node.operands[0] if node.dtype.mlir in to else None
 
 
 def _parts(node: ElementExpr, main: DType) -> list[ElementExpr]:
@@ -205,11 +231,13 @@ def _uniform(node: Uniform) -> Any:
 
 def _operation(node: Operation, values: list[Any]) -> Any:
     if isinstance(node, ArrayElement):
-        return memref.load(node.array.value, values)
+        return elements.signless(memref.load(node.array.value, values))
     if isinstance(node, ElementOp):
         return _build_element_op(node, values)
     if node.name == "to":
         return elements.build_conversion(values[0], node.operands[0].dtype, node.dtype)
+    if node.name == "bitcast":
+        return elements.build_bitcast(values[0], node.operands[0].dtype, node.dtype)
     if node.name == "where":
         return arith.select(*values)
     dtype = node.operands[0].dtype
@@ -223,10 +251,9 @@ def _build_element_op(node: ElementOp, values: list[Any]) -> Any:
     element = VALUE.take(built)
     if element is REFUSED:
         raise wrong_argument("sl.map", "the result of the function", built, VALUE.expected)
-    if element.type != node.dtype.type:
-        raise TraceError(
-            f"the function of sl.map returns {element.type}; expected {node.dtype.type}"
-        )
+    expected = node.dtype.computed_type
+    if element.type != expected:
+        raise TraceError(f"the function of sl.map returns {element.type}; expected {expected}")
     return element
 
 

@@ -70,9 +70,14 @@ class Scalar(Number):
 
     kind = "a number"
 
-    def __init__(self, value: Any, scope: KernelScope | None = None) -> None:
+    def __init__(
+        self, value: Any, scope: KernelScope | None = None, dtype: DType | None = None
+    ) -> None:
         super().__init__(value, scope)
-        self.dtype: DType = of_mlir(value.type)
+        self.dtype: DType = dtype or of_mlir(value.type)
+
+    def rewrap(self, value: Any, scope: KernelScope | None = None) -> Scalar:
+        return Scalar(value, scope, self.dtype)
 
     @property
     def type_text(self) -> str:
@@ -89,6 +94,7 @@ def apply(name: str, *operands: Any) -> Any:
     if not all(isinstance(operand, Number | Bool | int | float) for operand in operands):
         return NotImplemented
     dtype = common_dtype(name, operands)
+    elements.check_shift(name, dtype, operands)
     numbers = [as_scalar(operand, dtype) for operand in operands]
     if dtype == index_type and not all(map(_is_same, numbers, operands)):
         return numbers[0]._apply(name, *numbers)
@@ -151,7 +157,18 @@ def _is_index(operand: Any) -> bool:
 def wrap_number(value: Any, dtype: DType) -> Any:
     """Return the value of an op without effects, of the class of its type."""
     current().pure.append(value.owner)
-    return _CLASSES.get(dtype, Scalar)(value)
+    return _number(value, dtype)
+
+
+def read_scalar(value: Any) -> Scalar:
+    """Return a number that memory or the call gives: unsigned integers are signless in arithmetic."""
+    return Scalar(elements.signless(value), None, of_mlir(value.type))
+
+
+def _number(value: Any, dtype: DType, scope: KernelScope | None = None) -> Any:
+    """Return a number of the class of its type."""
+    cls = _CLASSES.get(dtype)
+    return Scalar(value, scope, dtype) if cls is None else cls(value, scope)
 
 
 def as_scalar(operand: Any, dtype: DType) -> Any:
@@ -169,6 +186,5 @@ def as_scalar(operand: Any, dtype: DType) -> Any:
     if isinstance(operand, Scalar):
         raise TraceError(f"{operand.type_text} meets {dtype}; write x.to(sl.{dtype}) to convert it")
     if isinstance(operand, int | float) and isinstance(operand, bool) == (dtype == b1):
-        value = elements.constant(operand, dtype)
-        return _CLASSES.get(dtype, Scalar)(value, current().scopes[0])
+        return _number(elements.constant(operand, dtype), dtype, current().scopes[0])
     raise TraceError(f"{describe(operand)} meets a number of {dtype}; expected a number of {dtype}")

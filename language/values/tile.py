@@ -6,9 +6,9 @@ from typing import Any
 
 from ...dialect import ops as smem
 from ...dialect.types import tensor_of
-from ..dtypes import DType, of_mlir
+from ..dtypes import DType, dtype_of, i4, i8, of_mlir, u4, u8
 from ..errors import TraceError
-from ..trace import KernelScope, current, op_builder
+from ..trace import KernelScope, current, op_builder, with_author_position
 from .base import Traced
 from .index import Index
 from .operators import Unloaded
@@ -63,6 +63,10 @@ class Tile(Unloaded, Traced):
         current().pure.append(value.owner)
         return Tile(value)
 
+    def bitcast(self, dtype: DType, interleaved: bool = False) -> PackedView:
+        """Return a tile (M, N) of 8-bit elements as (M, 2 * N) of 4 bits: see `PackedView`."""
+        return PackedView(self, dtype, interleaved)
+
     @op_builder
     def __getitem__(self, index: Any) -> Tile:
         ranges = index_ranges(self.type_text, self.shape, index)
@@ -86,3 +90,41 @@ class Tile(Unloaded, Traced):
             value = smem.subtile(value, starts, sizes)
             current().pure.append(value.owner)
         return Tile(value)
+
+
+class PackedView(Unloaded):
+    """Memory (M, N) of 8-bit integers, seen as (M, 2 * N) of 4 bits, which `sl.load` and `sl.store` take.
+
+    Column 2 * n is the lower half of byte n, column 2 * n + 1 the upper half. Interleaved columns, of a
+    tile that is loaded, are in the order of `mlir_smem.layout.pack_nibbles(matrix, interleaved=True)`.
+
+    Attributes:
+        memory: the tile or window of bytes.
+        dtype: i4 or u4.
+        shape: (M, 2 * N).
+        interleaved: whether columns are interleaved.
+
+    Raises:
+        TraceError: for other element types, or a tile with stages.
+    """
+
+    __slots__ = ("dtype", "interleaved", "memory", "shape")
+
+    def __init__(self, memory: Any, dtype: DType, interleaved: bool = False) -> None:
+        self.memory = memory
+        self.interleaved = interleaved
+        self.dtype = dtype_of(dtype)
+        if memory.dtype not in (i8, u8) or self.dtype not in (i4, u4) or len(memory.shape) != 2:
+            raise with_author_position(
+                TraceError(
+                    f"{memory.type_text} is cast to {self.dtype}; expected (rows, columns) of u8 or i8, "
+                    "cast to u4 or i4"
+                )
+            )
+        rows, columns = memory.shape
+        self.shape = (rows, 2 * columns)
+
+    @property
+    def type_text(self) -> str:
+        """The type for messages."""
+        return f"{self.memory.type_text} as {'x'.join(map(str, self.shape))} of {self.dtype}"

@@ -171,9 +171,10 @@ MISTAKES = {
         lambda A, B, x: sl.alloc((64, 64.0), sl.f32),
         "sl.alloc: 'float' object cannot be interpreted as an integer",
     ),
-    "an accumulator of bf16": (
-        lambda A, B, x: sl.zeros((64, 64), sl.bf16),
-        "sl.full has an accumulator of bf16; expected f32, f16, i32",
+    "an accumulator of tf32": (
+        lambda A, B, x: sl.zeros((64, 64), sl.tf32),
+        "sl.full has an accumulator of tf32; expected f32, f16, i32, bf16, i16, i8, u8, e4m3, "
+        "e5m2, i4, u4",
     ),
     "rows that are no multiple of 64": (
         lambda A, B, x: sl.load(A[0:63, :]),
@@ -202,8 +203,8 @@ MISTAKES = {
         "rows, or axis=0 for columns",
     ),
     "an unknown argument of load": (
-        lambda A, B, x: sl.load(A[0:64, :], rows=3),
-        "sl.load() got an unexpected keyword argument 'rows'",
+        lambda A, B, x: sl.load(A[0:64, :], mask=3),
+        "sl.load() got an unexpected keyword argument 'mask'",
     ),
     "a number is stored": (
         lambda A, B, x: sl.store(0.0, B[0:64, :]),
@@ -213,9 +214,9 @@ MISTAKES = {
         lambda A, B, x: sl.store(A[0:64, :], B[0:64, :]),
         "expected a fragment, not a window 64x64 of the array A (M, 64) of f32; sl.load reads it",
     ),
-    "integers are stored as floats": (
-        lambda A, B, x: sl.store(x.to(sl.i32), B[0:64, :]),
-        "sl.store stores i32 as f32; expected i32, i8, si8, u8",
+    "floats are stored as integers": (
+        lambda A, B, x: sl.store(x, sl.alloc((64, 64), sl.i32)),
+        "sl.store stores f32 to a tile of i32; expected f32, f16, bf16, e4m3, e5m2",
     ),
     "a tile is assigned": (
         lambda A, B, x: operator.setitem(sl.alloc((64, 64), sl.f32), 0, x),
@@ -247,7 +248,7 @@ MISTAKES = {
     "the length of an array": (lambda A, B, x: len(A), "object of type an array has no len()"),
     "a method that fragments lack": (
         lambda A, B, x: x.mean(axis=1),
-        "a fragment 64x64 of f32 has no mean; it has axis, dtype, in_flight, is_a, "
+        "a fragment 64x64 of f32 has no mean; it has axis, bitcast, dtype, in_flight, is_a, "
         "is_expression, max, min, prod, shape, sum, to",
     ),
     "a method of fragments on a window": (
@@ -266,7 +267,7 @@ MISTAKES = {
         lambda A, B, x: A[0, 0].to(float),
         "<class 'float'> is no element type; expected an array, or one of f64, f32, tf32, "
         "f16, bf16, e4m3, e5m2, e8m0, e2m3, e3m2, e2m1, padded_e2m1, i64, i32, i16, i8, u8, "
-        "b1, index",
+        "i4, u4, b1, index",
     ),
     "math of Python": (
         lambda A, B, x: math.exp(A[0, 0]),
@@ -386,7 +387,8 @@ MISTAKES = {
     ),
     "f64 to an accumulator": (
         lambda A, B, x: sl.load(A[0:64, :], sl.f64),
-        "sl.load has an accumulator of f64; expected f32, f16, i32",
+        "sl.load has an accumulator of f64; expected f32, f16, i32, bf16, i16, i8, u8, e4m3, "
+        "e5m2, i4, u4",
     ),
 }
 

@@ -1,0 +1,383 @@
+"""Fragments of 8, 4 and 16 bits: loads, stores, conversions, arithmetic, loops."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from kernel_failures import failure
+
+import mlir_smem.language as sl
+from mlir_smem.layout import pack_nibbles
+
+BF16, E4M3, E5M2 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
+
+_RANGES = {
+    np.uint8: (0, 256),
+    np.int8: (-128, 128),
+    np.int16: (-32768, 32768),
+    np.int32: (-(1 << 20), 1 << 20),
+}
+
+
+def _numbers(dtype, shape=(64, 32), seed=0):
+    rng = np.random.default_rng(seed)
+    if dtype in _RANGES:
+        return rng.integers(*_RANGES[dtype], shape).astype(dtype)
+    return (rng.standard_normal(shape) * 40).astype(dtype)
+
+
+def _bits(array):
+    return array.view(np.dtype(f"u{array.dtype.itemsize}"))
+
+
+def _run(function, signature, *arrays, **constants):
+    sl.kernel(signature)(function)[1](*arrays, on="cpu", **constants)
+
+
+def _same(result, expected):
+    np.testing.assert_array_equal(_bits(result), _bits(expected))
+
+
+def _copied(W, C, *, memory="array", dtype=None):
+    source = W[:, :]
+    if memory == "tile":
+        source = sl.alloc((64, 32), W.dtype)
+        sl.copy(W[:, :], source)
+    sl.store(sl.load(source, dtype), C[:, :])
+
+
+@pytest.mark.parametrize("memory", ["array", "tile"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, E4M3, E5M2, BF16])
+def test_a_load_keeps_the_elements(dtype, memory):
+    if dtype is np.int16 and memory == "tile":
+        pytest.skip("no tile holds i16")
+    w = _numbers(dtype)
+    c = np.zeros_like(w)
+    _run(_copied, "(64,32), (64,32)", w, c, memory=memory, dtype=sl.dtype_of(w))
+    _same(c, w)
+
+
+@pytest.mark.parametrize("memory", ["array", "tile"])
+@pytest.mark.parametrize("dtype", [E4M3, E5M2])
+def test_floats_of_8_bits_are_loaded_as_f32(dtype, memory):
+    w = np.arange(64 * 32).astype(np.uint8).view(dtype).reshape(64, 32)
+    c = np.zeros(w.shape, np.float32)
+    _run(_copied, "(64,32), (64,32)", w, c, memory=memory)
+    np.testing.assert_array_equal(c, w.astype(np.float32))
+
+
+def _converted(W, C):
+    sl.store(sl.load(W[:, :], W.dtype).to(C.dtype), C[:, :])
+
+
+def _nearest(x, dtype):
+    """The nearest number that a type holds, of numbers that are truncated to integers."""
+    if dtype in (E4M3, E5M2):
+        most = float(ml_dtypes.finfo(dtype).max)
+        return np.clip(x.astype(np.float32), -most, most).astype(dtype)
+    if dtype in _RANGES and dtype is not np.int32:
+        low, high = _RANGES[dtype]
+        return np.clip(np.trunc(x.astype(np.float64)), low, high - 1).astype(dtype)
+    return x.astype(np.float32).astype(dtype) if dtype == BF16 else x.astype(dtype)
+
+
+_NARROW = [np.uint8, np.int8, np.int16, E4M3, E5M2, BF16, np.float16]
+
+
+@pytest.mark.parametrize("target", [*_NARROW, np.float32, np.int32])
+@pytest.mark.parametrize("source", _NARROW)
+def test_conversions(source, target):
+    w = _numbers(source)
+    c = np.zeros(w.shape, target)
+    _run(_converted, "(64,32), (64,32)", w, c)
+    _same(c, _nearest(w, target))
+
+
+@pytest.mark.parametrize("target", [np.uint8, np.int8, np.int16, E4M3, BF16])
+@pytest.mark.parametrize("source", [np.float32, np.int32])
+def test_conversions_of_32_bits(source, target):
+    w = _numbers(source)
+    w[0, :4] = [300, -300, 127, -128]
+    c = np.zeros(w.shape, target)
+    _run(_converted, "(64,32), (64,32)", w, c)
+    _same(c, _nearest(w, target))
+
+
+def _arithmetic(X, Y, R):
+    x, y = sl.load(X[:, :]), sl.load(Y[:, :])
+    results = [
+        *(x & y, x | y, x ^ y, ~x, x << 3, x >> 2, x + y, x - y, x * y),
+        *(sl.maximum(x, y), sl.minimum(x, y), sl.where(x < y, x, y), x // (y | 1), x % (y | 1)),
+        *(sl.where(x >= 100, x - 100, x), sl.abs(x), -x),
+    ]
+    for i, result in enumerate(results):
+        sl.store(result, R[i, :, :])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16])
+def test_arithmetic_of_integers(dtype):
+    x, y = _numbers(dtype), _numbers(dtype, seed=1)
+    results = np.zeros((17, 64, 32), dtype)
+    _run(_arithmetic, "(64,32), (64,32), (17,64,32)", x, y, results)
+    expected = [
+        *(x & y, x | y, x ^ y, ~x, x << 3, x >> 2, x + y, x - y, x * y),
+        *(np.maximum(x, y), np.minimum(x, y), np.minimum(x, y), x // (y | 1), x % (y | 1)),
+        *(np.where(x >= 100, x - 100, x), np.abs(x), -x),
+    ]
+    for result, wanted in zip(results, expected, strict=True):
+        _same(result, wanted.astype(dtype))
+
+
+def _of_bf16(X, Y, R, C):
+    x, y = sl.load(X[:, :], sl.bf16), sl.load(Y[:, :], sl.bf16)
+    for i, result in enumerate(
+        [x + y, x - y, x * y, -x, sl.maximum(x, y), sl.where(x < y, x, 1.5)]
+    ):
+        sl.store(result, R[i, :, :])
+    sl.store((x.bitcast(sl.i16) >> 7) & 255, C[:, :])
+
+
+def test_arithmetic_of_bf16():
+    x, y = _numbers(BF16), _numbers(BF16, seed=1)
+    r, c = np.zeros((6, 64, 32), BF16), np.zeros((64, 32), np.int16)
+    _run(_of_bf16, "(64,32), (64,32), (6,64,32), (64,32)", x, y, r, c)
+    expected = [x + y, x - y, x * y, -x, np.maximum(x, y), np.where(x < y, x, BF16(1.5))]
+    for result, wanted in zip(r, expected, strict=True):
+        _same(result, wanted)
+    np.testing.assert_array_equal(c, x.view(np.int16) >> 7 & 255)
+
+
+def _cast(W, A, B):
+    w = sl.load(W[:, :])
+    sl.store(w.bitcast(sl.i8) >> 1, A[:, :])
+    sl.store(w.bitcast(sl.e4m3), B[:, :])
+
+
+def test_bitcasts():
+    w = np.arange(64 * 32).astype(np.uint8).reshape(64, 32)
+    a, b = np.zeros(w.shape, np.int8), np.zeros(w.shape, E4M3)
+    _run(_cast, "(64,32), (64,32), (64,32)", w, a, b)
+    _same(a, w.view(np.int8) >> 1)
+    _same(b, w.view(E4M3))
+
+
+def _nibbles(W, C, B, *, dtype, memory, interleaved):
+    source = W[:, :]
+    if memory == "tile":
+        source = sl.alloc((64, 32), W.dtype)
+        sl.copy(W[:, :], source)
+    if interleaved:
+        w = sl.load(source.bitcast(dtype, interleaved=True))
+    else:
+        w = sl.load(source.bitcast(dtype))
+    sl.store(w.to(C.dtype), C[:, :])
+    sl.store(w, B[:, :].bitcast(dtype))
+
+
+@pytest.mark.parametrize("target", [np.float32, BF16, np.float16, np.int8, np.uint8, np.int32])
+@pytest.mark.parametrize("dtype", [sl.i4, sl.u4])
+@pytest.mark.parametrize("memory", ["array", "tile", "interleaved"])
+def test_nibbles(memory, dtype, target):
+    low = -8 if dtype == sl.i4 else 0
+    q = np.random.default_rng(0).integers(low, low + 16, (64, 64))
+    interleaved = memory == "interleaved"
+    c, b = np.zeros(q.shape, target), np.zeros((64, 32), np.uint8)
+    memory = "tile" if interleaved else memory
+    constants = {"dtype": dtype, "memory": memory, "interleaved": interleaved}
+    w = pack_nibbles(q, interleaved)
+    _run(_nibbles, "(64,32), (64,64), (64,32)", w, c, b, **constants)
+    _same(c, np.maximum(q, 0).astype(target) if target is np.uint8 else q.astype(target))
+    _same(b, pack_nibbles(q))
+
+
+def _narrowed(X, B, *, dtype):
+    sl.store(sl.load(X[:, :]).to(dtype), B[:, :].bitcast(dtype))
+
+
+@pytest.mark.parametrize("source", [np.int8, np.float32, np.int32])
+@pytest.mark.parametrize("dtype", [sl.i4, sl.u4])
+def test_nearest_nibbles(dtype, source):
+    x = np.random.default_rng(0).integers(-30, 30, (64, 64)).astype(source)
+    b = np.zeros((64, 32), np.uint8)
+    _run(_narrowed, "(64,64), (64,32)", x, b, dtype=dtype)
+    low = -8 if dtype == sl.i4 else 0
+    _same(b, pack_nibbles(np.clip(x, low, low + 15).astype(np.int32)))
+
+
+def _in_turn(X, Y, C):
+    sl.store(sl.interleave(sl.load(X[:, :], X.dtype), sl.load(Y[:, :], X.dtype)), C[:, :])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, BF16, E4M3, np.float32])
+def test_columns_of_two_fragments_in_turn(dtype):
+    x, y = _numbers(dtype, (128, 24)), _numbers(dtype, (128, 24), 1)
+    c = np.zeros((128, 48), dtype)
+    _run(_in_turn, "(128,24), (128,24), (128,48)", x, y, c)
+    _same(c, np.stack([x, y], axis=2).reshape(128, 48))
+
+
+def _halves_in_turn(W, C):
+    w = sl.load(W[:, :])
+    sl.store(sl.interleave(w & 15, w >> 4).to(sl.bf16), C[:, :])
+
+
+def test_nibbles_by_interleaving():
+    q = np.random.default_rng(0).integers(0, 16, (64, 64))
+    c = np.zeros(q.shape, BF16)
+    _run(_halves_in_turn, "(64,32), (64,64)", pack_nibbles(q), c)
+    _same(c, q.astype(BF16))
+
+
+def _integer_product(A, B, C, D, E, F, *, n):
+    a, b = sl.alloc((64, 32), A.dtype), sl.alloc((32, n), B.dtype)
+    sl.copy(A[:, :], a)
+    sl.copy(B[:, :], b)
+    acc = sl.mma(a, b)
+    sl.store(acc.to(sl.f32), C[:, :])
+    sl.store(acc.to(sl.bf16), D[:, :])
+    sl.store(acc.to(sl.i8), E[:, :])
+    sl.store(acc, F[:, :])
+
+
+@pytest.mark.parametrize("n", [32, 40])
+def test_an_integer_product_is_converted_and_stored(n):
+    a, b = _numbers(np.int8), _numbers(np.int8, (n, 32), 1)
+    outputs = [np.zeros((64, n), dtype) for dtype in (np.float32, BF16, np.int8, np.float32)]
+    signature = f"(64,32), (32,{n}):(1,32), (64,{n}), (64,{n}), (64,{n}), (64,{n})"
+    _run(_integer_product, signature, a, b.T, *outputs, n=n)
+    product = a.astype(np.int32) @ b.T.astype(np.int32)
+    for output, wanted in zip(
+        outputs,
+        [product, product.astype(np.float32), np.clip(product, -128, 127), product],
+        strict=True,
+    ):
+        _same(output, wanted.astype(output.dtype))
+
+
+def _carried(A, B, C, D, *, steps):
+    a, b = sl.alloc((64, 32), A.dtype), sl.alloc((32, 32), B.dtype)
+    sl.copy(A[:, :], a)
+    sl.copy(B[:, :], b)
+    p, q = sl.load(a).to(B.dtype), sl.load(a, a=True)
+    acc = other = sl.zeros((64, 32), sl.f32)
+    for _ in sl.range(steps):
+        acc = sl.mma(p, b, acc)
+        other = sl.mma(q, b, other)
+        p = (acc * 0.125).to(B.dtype)
+        q = sl.load(a, a=True)
+    sl.store(acc, C[:, :])
+    sl.store(other, D[:, :])
+
+
+@pytest.mark.parametrize("dtype", [BF16, np.float16])
+def test_a_loop_carries_an_a_of_16_bits(dtype):
+    a, b = (
+        (_numbers(t, s, i) / 40).astype(dtype)
+        for i, (t, s) in enumerate([(dtype, (64, 32)), (dtype, (32, 32))])
+    )
+    c, d = (np.zeros((64, 32), np.float32) for _ in range(2))
+    _run(_carried, "(64,32), (32,32), (64,32), (64,32)", a, b, c, d, steps=3)
+    acc, p = np.zeros((64, 32), np.float64), a
+    for _ in range(3):
+        acc += p.astype(np.float64) @ b.astype(np.float64)
+        p = (acc * 0.125).astype(np.float32).astype(dtype)
+    np.testing.assert_allclose(c, acc, rtol=1e-2, atol=0.05)
+    np.testing.assert_allclose(
+        d, 3 * (a.astype(np.float64) @ b.astype(np.float64)), rtol=1e-3, atol=1e-3
+    )
+
+
+def _of_scalars(W, X, C):
+    total = W[0, 0]
+    for i in sl.range(1, 4):
+        total = total + W[0, i]
+    C[0] = total.to(sl.i32)
+    C[1] = (W[0, 0] >> 1).to(sl.i32)
+    C[2] = sl.where(W[0, 1] < W[0, 0], W[0, 1], W[0, 0]).to(sl.i32)
+    C[3] = X[0, 0].to(sl.f32).to(sl.i32)
+
+
+def test_unsigned_numbers_stay_unsigned():
+    w = np.full((64, 32), 200, np.uint8)
+    w[0, :4] = [200, 100, 3, 4]
+    x, c = np.full((64, 32), 96, E4M3), np.zeros(4, np.int32)
+    _run(_of_scalars, "(64,32), (64,32), (4):i32", w, x, c)
+    assert c.tolist() == [307 % 256, 100, 100, 96]
+
+
+_MISTAKES = {
+    "300 is used with u8, which holds 0 to 255": ("u8", lambda x: x + 300),
+    "elements of u8 are shifted by 8 bits; expected 0 to 7": ("u8", lambda x: x << 8),
+    "elements of u8 have no /": ("u8", lambda x: x / x),
+    "elements of u8 meet elements of i8; convert one": ("u8", lambda x: x + x.bitcast(sl.i8)),
+    "elements of u8 are cast to bf16, which has 16 bits": ("u8", lambda x: x.bitcast(sl.bf16)),
+    "elements of u4 have no +; convert them, for example by x.to(sl.u8)": (
+        "u8",
+        lambda x: x.to(sl.u4) + 1,
+    ),
+    "elements of e4m3 have no *; convert them, for example by x.to(sl.f32)": (
+        "f32",
+        lambda x: x.to(sl.e4m3) * 2.0,
+    ),
+    "elements of bf16 have no exp; convert them, for example by x.to(sl.f32)": (
+        "f32",
+        lambda x: sl.exp(x.to(sl.bf16)),
+    ),
+    "reduces bf16; expected f32, f16, i32, by an smem.map": (
+        "f32",
+        lambda x: x.to(sl.bf16).max(axis=1),
+    ),
+    "expected all 64 rows, from a multiple of 16": ("u8", lambda x: x.to(sl.u4)[:, 8:24]),
+    "takes 64x32 of u4; expected elements of 8 bits": (
+        "u8",
+        lambda x: sl.to_registers(x.to(sl.u4)),
+    ),
+    "a fragment 64x32 of u8 is interleaved with a fragment 64x32 of f32; expected two accumulators": (
+        "u8",
+        lambda x: sl.interleave(x, x.to(sl.f32)),
+    ),
+    "has a slice of u4; expected elements of 16 or 32 bits, i8 or u8": (
+        "u8",
+        lambda x: sl.zeros((64,), sl.u4, axis=1),
+    ),
+    "has an accumulator of [64, 8]; expected (M, N) with M a multiple of 64 and N of 16": (
+        "u8",
+        lambda x: sl.zeros((64, 8), sl.u4),
+    ),
+}
+
+
+@pytest.mark.parametrize("message", _MISTAKES)
+def test_mistakes_with_elements(message):
+    dtype, statement = _MISTAKES[message]
+
+    def kernel(A):
+        statement(sl.load(A[:, :]))
+
+    with pytest.raises(sl.TraceError) as caught:
+        sl.kernel("(64,32)")(kernel).trace(dtype)
+    assert message in str(caught.value)
+
+
+def test_mistakes_with_nibbles_in_memory():
+    def cast(A, B):
+        A[0:64, :].bitcast(sl.u4)
+
+    message = "a window 64x64 of the array A (M, 64) of f32 is cast to u4; expected (rows, columns)"
+    assert message in failure(cast)[0]
+
+    def interleaved(A, B):
+        a = sl.alloc((64, 32), sl.u8)
+        sl.store(sl.load(a.bitcast(sl.u4)), a.bitcast(sl.u4, interleaved=True))
+
+    assert "is interleaved; only sl.load takes it" in failure(interleaved)[0]
+
+    def of_24_bytes(A, B):
+        sl.load(sl.alloc((64, 24), sl.u8).bitcast(sl.u4, interleaved=True))
+
+    assert "with columns in multiples of 32" in failure(of_24_bytes)[0]
+
+    def rows(A, B):
+        a = sl.alloc((64, 32), sl.u8)
+        sl.store(sl.load(a.bitcast(sl.u4)), a.bitcast(sl.u4), rows=8)
+
+    assert "sl.store with rows takes a window of an array" in failure(rows)[0]
