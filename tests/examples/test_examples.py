@@ -82,6 +82,7 @@ def test_no_example_is_forgotten():
         "build_matmul.py",
         "gemm.py",
         "hosts",
+        "int4_matmul.py",
         "manual_sync",
         "matmul.mlir",
         "matmul.py",
