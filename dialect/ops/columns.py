@@ -25,8 +25,7 @@ class ColumnsOp(SmemOp, name="columns"):
     `first` on.
 
     `first` is a multiple of 8, of 16 for elements of 4 bits. The result can be stored or mapped
-    separately. The op emits no
-    instruction.
+    separately. The op emits no instruction.
     """
 
     fragment: ext.Operand[FragmentType]

@@ -68,9 +68,10 @@ class LoadOp(SmemOp, name="load"):
 
     - `#smem.a_fragment`, from a tile of A's shape and element type: by `ldmatrix` if 16 bytes along K
       (along M, for 16-bit types) are contiguous, else element by element.
-    - `#smem.accumulator`, from a tile or a matrix in global memory: a residual, or the accumulator of an
-      earlier mma, weights. f16, bf16 and floats of 8 bits are converted to f32 or f16. Elements of 4 bits
-      are loaded from half as many columns of 8 bits: column 2 * c from the lower four bits of column c.
+    - `#smem.accumulator`, from a tile or a matrix in global memory: a residual, weights, or the
+      accumulator of an earlier mma. f16, bf16 and floats of 8 bits are converted to f32 or f16. Elements
+      of 4 bits are loaded from half as many columns of 8 bits: column 2 * c from the lower four bits of
+      column c.
     - `#smem.slice`, from a vector in global memory (a memref of rank 1): a bias, a scale. Each thread
       loads the elements that it holds; f16 and bf16 are converted to f32.
     - `#smem.metadata`, from global memory: i32[M / 64, words, 128], the words of each thread as

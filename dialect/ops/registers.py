@@ -33,10 +33,10 @@ class ToRegistersOp(SmemOp, name="to_registers"):
     """Returns the registers of `fragment`, a readable accumulator, a slice or an A fragment, as a vector
     in each thread of the warpgroup.
 
-    The vector has one element for each element that the thread holds: of an accumulator, integers are
-    signless, and those of 4 bits have no vector;
-    of an A fragment the element type, f32 for tf32, i8 for any 8-bit integer. b1 is held as i32, 32
-    elements in each: bit j of element w is the thread's element 32 * w + j.
+    The vector has one element for each element that the thread holds: of an accumulator the element type,
+    signless if it is an integer's, but there is none for 4 bits; of an A fragment the element type, f32
+    for tf32, i8 for any 8-bit integer. b1 is held as i32, 32 elements in each: bit j of element w is the
+    thread's element 32 * w + j.
 
     Element i of thread t has the row and column `mlir_smem.coordinates_of(fragment, arch)[t, i]`, int64.
     For an accumulator of (64, N) on every architecture:
