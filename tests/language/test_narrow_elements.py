@@ -203,6 +203,83 @@ def test_nearest_nibbles(dtype, source):
     _same(b, pack_nibbles(np.clip(x, low, low + 15).astype(np.int32)))
 
 
+def _slices(X, V, R, C):
+    x, row, column = sl.load(X[:, :]), sl.load(V[0:64], axis=1), sl.load(V[0:32], axis=0)
+    sl.store((x + row) ^ column, R[:, :])
+    sl.store((row >> 1) + 1, C[:])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16])
+def test_slices(dtype):
+    x, v = _numbers(dtype), _numbers(dtype, (64,), 1)
+    r, c = np.zeros_like(x), np.zeros_like(v)
+    _run(_slices, "(64,32), (64), (64,32), (64)", x, v, r, c)
+    _same(r, (x + v[:, None]) ^ v[:32])
+    _same(c, (v >> 1) + dtype(1))
+
+
+def _filled(X, R, N):
+    x = sl.load(X[:, :])
+    large = sl.full((128, 264), 200, sl.u8)
+    nibbles = sl.zeros((128, 32), sl.u4)
+    for _ in sl.range(3):
+        large = sl.where(sl.iota(1) < sl.iota(0), x, large) + 1
+        nibbles = (nibbles.to(sl.u8) + 5).to(sl.u4)
+    sl.store(large, R[:, :])
+    sl.store(nibbles[:, 16:32], N[:, :].bitcast(sl.u4))
+
+
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_100a"])
+def test_fills_columns_and_loops_of_many_rows(arch):
+    x = _numbers(np.uint8, (128, 264))
+    r, n = np.zeros_like(x), np.zeros((128, 8), np.uint8)
+    _run(_filled, "(128,264), (128,264), (128,8)", x, r, n, arch=arch)
+    below = np.arange(264) < np.arange(128)[:, None]
+    _same(r, np.where(below, x + np.uint8(1), np.uint8(203)))
+    assert (n == 0xFF).all()
+
+
+def _selected(X, Y, C):
+    x, y = sl.load(X[:, :], X.dtype), sl.load(Y[:, :], X.dtype)
+    sl.store(sl.where(sl.iota(0) < 20, x, y), C[:, :])
+
+
+@pytest.mark.parametrize("dtype", [E4M3, E5M2, np.int8])
+def test_a_selection(dtype):
+    x, y = _numbers(dtype), _numbers(dtype, seed=1)
+    c = np.zeros_like(x)
+    _run(_selected, "(64,32), (64,32), (64,32)", x, y, c)
+    _same(c, np.concatenate([x[:20], y[20:]]))
+
+
+@pytest.mark.parametrize("columns", [64, 96])
+def test_interleaved_nibbles_of_128_rows(columns):
+    q = np.random.default_rng(0).integers(-8, 8, (128, columns))
+    c = np.zeros(q.shape, BF16)
+
+    def kernel(W, C):
+        w = sl.alloc((128, columns // 2), W.dtype)
+        sl.copy(W[:, :], w)
+        sl.store(sl.load(w.bitcast(sl.i4, interleaved=True)).to(C.dtype), C[:, :])
+
+    signature = f"(128,{columns // 2}), (128,{columns})"
+    for arch in ("sm_90a", "sm_100a"):
+        _run(kernel, signature, pack_nibbles(q, interleaved=True), c, arch=arch)
+        _same(c, q.astype(BF16))
+
+
+def _mixed(X, Y, C):
+    x, y = sl.load(X[:, :]), sl.load(Y[:, :])
+    sl.store(x.to(sl.i32) * 3 + y.to(sl.i32), C[:, :])
+
+
+def test_elements_of_several_types_in_one_expression():
+    x, y = _numbers(np.uint8), _numbers(np.float32, seed=1)
+    c = np.zeros(x.shape, np.int32)
+    _run(_mixed, "(64,32), (64,32), (64,32)", x, y, c)
+    _same(c, x.astype(np.int32) * 3 + y.astype(np.int32))
+
+
 def _in_turn(X, Y, C):
     sl.store(sl.interleave(sl.load(X[:, :], X.dtype), sl.load(Y[:, :], X.dtype)), C[:, :])
 

@@ -102,7 +102,8 @@ class ElementPair:
 
     def to_memory_elements(self, element: Type) -> tuple[Value, ...]:
         """Return the elements of `to_memory` as two values."""
-        if self.type == element:
+        same_bits = isinstance(self.type, ir.IntegerType) and self.type.width == element.width
+        if self.type == element or same_bits:
             return self.elements
         vector = self.to_memory(element)
         if isinstance(vector.type, ir.VectorType):
