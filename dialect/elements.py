@@ -67,6 +67,10 @@ _HELD = {
 }
 
 
+#: The MLIR types of accumulators' elements, by the ISA's name.
+MLIR_NAMES = {isa: mlir for mlir, isa in (ACCUMULATOR_TYPES | _HELD).items()}
+
+
 @cached_in_context
 def accumulator_of(type_: Type) -> Accumulator:
     """Return the ISA type of the elements of an accumulator of an MLIR type.

@@ -10,6 +10,7 @@ from ..dtypes import DType, of_mlir
 from ..dtypes import index as index_type
 from ..errors import TraceError
 from ..trace import KernelScope, current, op_builder
+from . import elements
 from .base import Traced, describe
 from .fragment import Fragment, as_node
 from .index import Index, index_value, is_index
@@ -98,9 +99,8 @@ class Array(Unloaded, Traced):
             raise TraceError(
                 f"a window of {self.name} is assigned; write sl.store(value, {self.name}[...])"
             )
-        memref.store(
-            as_scalar(element, self.dtype).value, self.value, [index_value(r.start) for r in ranges]
-        )
+        number = elements.with_sign(as_scalar(element, self.dtype).value, self.dtype)
+        memref.store(number, self.value, [index_value(r.start) for r in ranges])
 
 
 class Window(Unloaded):

@@ -108,12 +108,6 @@ UNARY: dict[str, tuple[Build | None, Build | None]] = {
 }
 
 
-#: Functions of bf16 that are computed as such, without a rounding of their own.
-_OF_BF16 = {
-    *("+", "-", "*", "maximum", "minimum", "maxnum", "minnum", "neg", "abs", *COMPARISONS),
-}
-
-
 def result_type(name: str, dtype: DType) -> DType:
     """Return the element type of an operation's result.
 
@@ -122,7 +116,7 @@ def result_type(name: str, dtype: DType) -> DType:
     """
     if dtype.bits < 8 and dtype.kind == "integer":
         _refuse(name, dtype, u8 if dtype == u4 else i8)
-    if (dtype.is_float and dtype.bits < 16) or (dtype == bf16 and name not in _OF_BF16):
+    if dtype.is_float and dtype.bits < 16:
         _refuse(name, dtype, f32)
     if name in COMPARISONS:
         return b1
@@ -168,11 +162,19 @@ def check_shift(name: str, dtype: DType, operands: tuple[Any, ...]) -> None:
 
 def signless(value: Any) -> Any:
     """Return an integer with the signless type of arithmetic, of the same bits."""
-    type_ = value.type
-    if isinstance(type_, ir.IntegerType) and not type_.is_signless:
-        name = "builtin.unrealized_conversion_cast"
-        return ir.Operation.create(name, [computed_type(type_)], [value]).result
-    return value
+    return _cast_integer(value, computed_type(value.type))
+
+
+def with_sign(value: Any, dtype: DType) -> Any:
+    """Return an integer of arithmetic with the type of memory."""
+    return _cast_integer(value, dtype.type)
+
+
+def _cast_integer(value: Any, type_: Any) -> Any:
+    if value.type == type_:
+        return value
+    name = "builtin.unrealized_conversion_cast"
+    return ir.Operation.create(name, [type_], [value]).result
 
 
 def build_operation(name: str, dtype: DType, operands: list[Any]) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...bindings.mlir import arith
-from ..dtypes import DType, b1, dtype_of, f32, f64, i32, i64, of_mlir
+from ...bindings.mlir import arith, ir
+from ...ir import emit
+from ..dtypes import DType, b1, dtype_of, e4m3, e5m2, f16, f32, f64, i8, i32, i64, of_mlir
 from ..dtypes import index as index_type
 from ..errors import TraceError
 from ..trace import KernelScope, current, op_builder
@@ -37,13 +38,18 @@ class Number(Operators, Traced):
     @op_builder
     def to(self, dtype: DType) -> Any:
         """Return the number converted to another type: rounded to nearest even, or, from a float to an
-        integer, towards zero. An integer that is too large keeps its low bits.
+        integer, towards zero. What is too large becomes the nearest number of a type of fewer than 32
+        bits; of other types, an integer keeps its low bits.
 
         Example:
             >>> print((1.0 / sl.sqrt(A.shape[1])).type_text, C[0, 0].to(sl.f16).type_text)
             a number of f32 a number of f16
         """
         value, source, dtype = self.value, self.dtype, dtype_of(dtype)
+        if dtype in (e4m3, e5m2) and dtype != source:
+            raise TraceError(f"{self.type_text} is converted to {dtype}; only fragments are")
+        if source in (e4m3, e5m2) and dtype != source:
+            value, source = _extended(value, source), f16
         if source == index_type and dtype.is_float:
             value, source = arith.index_cast(i64.type, value), i64
             current().pure.append(value.owner)
@@ -82,6 +88,16 @@ class Scalar(Number):
     @property
     def type_text(self) -> str:
         return f"a number of {self.dtype}"
+
+
+def _extended(value: Any, dtype: DType) -> Any:
+    """Return a float of 8 bits as f16, by the instruction for two of them."""
+    byte = arith.bitcast(i8.type, value)
+    pair = emit.value("vector.from_elements", (byte, byte), ir.VectorType.get([2], i8.type))
+    halves = ir.VectorType.get([2], f16.type)
+    type_ = ir.TypeAttr.get(dtype.type)
+    converted = emit.value("nvvm.convert.f8x2.to.f16x2", (pair,), halves, srcType=type_)
+    return emit.extract_element(converted, 0)
 
 
 @op_builder

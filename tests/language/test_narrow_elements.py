@@ -363,7 +363,7 @@ def test_a_loop_carries_an_a_of_16_bits(dtype):
     )
 
 
-def _of_scalars(W, X, C):
+def _of_scalars(W, X, C, B):
     total = W[0, 0]
     for i in sl.range(1, 4):
         total = total + W[0, i]
@@ -371,14 +371,17 @@ def _of_scalars(W, X, C):
     C[1] = (W[0, 0] >> 1).to(sl.i32)
     C[2] = sl.where(W[0, 1] < W[0, 0], W[0, 1], W[0, 0]).to(sl.i32)
     C[3] = X[0, 0].to(sl.f32).to(sl.i32)
+    B[0] = total
+    B[1] = (total.to(sl.i32) + 300).to(sl.u8)
 
 
 def test_unsigned_numbers_stay_unsigned():
     w = np.full((64, 32), 200, np.uint8)
     w[0, :4] = [200, 100, 3, 4]
-    x, c = np.full((64, 32), 96, E4M3), np.zeros(4, np.int32)
-    _run(_of_scalars, "(64,32), (64,32), (4):i32", w, x, c)
+    x, c, b = np.full((64, 32), 96, E4M3), np.zeros(4, np.int32), np.zeros(2, np.uint8)
+    _run(_of_scalars, "(64,32), (64,32), (4):i32, (2)", w, x, c, b)
     assert c.tolist() == [307 % 256, 100, 100, 96]
+    assert b.tolist() == [307 % 256, 255]
 
 
 _MISTAKES = {
@@ -394,10 +397,6 @@ _MISTAKES = {
     "elements of e4m3 have no *; convert them, for example by x.to(sl.f32)": (
         "f32",
         lambda x: x.to(sl.e4m3) * 2.0,
-    ),
-    "elements of bf16 have no exp; convert them, for example by x.to(sl.f32)": (
-        "f32",
-        lambda x: sl.exp(x.to(sl.bf16)),
     ),
     "reduces bf16; expected f32, f16, i32, by an smem.map": (
         "f32",
@@ -433,6 +432,13 @@ def test_mistakes_with_elements(message):
     with pytest.raises(sl.TraceError) as caught:
         sl.kernel("(64,32)")(kernel).trace(dtype)
     assert message in str(caught.value)
+
+
+def test_a_number_becomes_no_float_of_8_bits():
+    def kernel(A, B):
+        A[0, 0].to(sl.e4m3)
+
+    assert failure(kernel)[0] == "a number of f32 is converted to e4m3; only fragments are"
 
 
 def test_mistakes_with_nibbles_in_memory():

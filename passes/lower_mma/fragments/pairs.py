@@ -5,7 +5,7 @@ from typing import Any
 
 from ....bindings.irtypes import Type, Value
 from ....bindings.mlir import ir
-from ....dialect.elements import accumulator_of
+from ....dialect.elements import MLIR_NAMES, accumulator_of, computed_type
 from ....ir import emit
 from ....layout import Accumulator
 
@@ -249,22 +249,9 @@ def pack_registers(accumulator: Accumulator, pairs: Iterable[ElementPair]) -> It
                 yield word
 
 
-#: The MLIR types of elements that registers hold packed, as `smem.map` computes them.
-_TYPES = {
-    "f16": "f16",
-    "bf16": "bf16",
-    "e4m3": "f8E4M3FN",
-    "e5m2": "f8E5M2",
-    "s16": "i16",
-    "s8": "i8",
-    "u8": "i8",
-    "s4": "i8",
-    "u4": "i8",
-}
-
-
 def _type_of(accumulator: Accumulator) -> Type:
-    return ir.Type.parse(_TYPES[accumulator.name])
+    """Return the MLIR type of elements, as `smem.map` computes them."""
+    return computed_type(ir.Type.parse(MLIR_NAMES[accumulator.name]))
 
 
 def as_register(vector: Value) -> Value:
