@@ -18,7 +18,7 @@ from ...dialect.types import (
 )
 from ...ir import emit
 from ...layout.fragments import WARPGROUP
-from ..dtypes import DType, b1, dtype_of, index
+from ..dtypes import DType, b1, dtype_of, f16, f32, i32, index
 from ..errors import TraceError
 from ..trace import KernelScope, current, op_builder
 from . import elements
@@ -368,6 +368,9 @@ def reduce(given: Fragment, operation: str, axis: int | None = None, warpgroups:
         raise TraceError(
             f"a fragment is reduced along axis {axis!r}; expected 0 (columns), 1 (rows), or none"
         )
+    if value.dtype.bits < 32 and value.dtype != f16:
+        wider = f32 if value.dtype.is_float else i32
+        raise TraceError(f"{value.type_text} is reduced; convert it, by x.to(sl.{wider})")
     float_word, integer_word = _REDUCTIONS.get(operation, (operation, operation))
     word = float_word if value.dtype.is_float else integer_word
     if axis is not None:

@@ -331,6 +331,24 @@ def test_an_integer_product_is_converted_and_stored(n):
         _same(output, wanted.astype(output.dtype))
 
 
+def _product_of_a_fragment(A, B, C, *, dtype):
+    b = sl.alloc((32, 16), B.dtype)
+    sl.copy(B[:, :], b)
+    sl.store(sl.mma(sl.load(A[:, :], dtype), b).to(sl.f32), C[:, :])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, E4M3, E5M2, BF16])
+def test_an_a_of_a_loaded_fragment(dtype):
+    a, b = _numbers(dtype), _numbers(dtype, (16, 32), 1)
+    if dtype in (E4M3, E5M2, BF16):
+        # Products and sums are exact.
+        a, b = ((np.arange(x.size).reshape(x.shape) % 7 - 3).astype(dtype) for x in (a, b))
+    c = np.zeros((64, 16), np.float32)
+    signature = "(64,32), (32,16):(1,32), (64,16)"
+    _run(_product_of_a_fragment, signature, a, b.T, c, dtype=sl.dtype_of(a))
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.T.astype(np.float32))
+
+
 def _carried(A, B, C, D, *, steps):
     a, b = sl.alloc((64, 32), A.dtype), sl.alloc((32, 32), B.dtype)
     sl.copy(A[:, :], a)
@@ -399,7 +417,7 @@ _MISTAKES = {
         "f32",
         lambda x: x.to(sl.e4m3) * 2.0,
     ),
-    "reduces bf16; expected f32, f16, i32, by an smem.map": (
+    "a fragment 64x32 of bf16 is reduced; convert it, by x.to(sl.f32)": (
         "f32",
         lambda x: x.to(sl.bf16).max(axis=1),
     ),
