@@ -215,8 +215,7 @@ def _emit_pair(
     if name == "arith.extf" and source.type.width == 8:
         return source.narrow().extended(result)
     if name in ("arith.uitofp", "arith.sitofp") and isinstance(source, NarrowPair):
-        is_signed = source.accumulator.name[0] == "s"
-        return source.to_float(result, mask) if is_signed == (name == "arith.sitofp") else None
+        return source.to_float(result, name == "arith.sitofp", mask)
     if name == "arith.truncf" and result.width == 8:
         accumulator = accumulator_of(result)
         word = emit.value("arith.extui", (source.to_memory(result),), emit.i32())

@@ -204,7 +204,9 @@ class NarrowPair(ElementPair):
         )
         return ElementPair.from_memory(halves, element)
 
-    def to_float(self, element: Type, mask: Callable[[], Value]) -> ElementPair | None:
+    def to_float(
+        self, element: Type, is_signed: bool, mask: Callable[[], Value]
+    ) -> ElementPair | None:
         """Return integers as floats of 16 bits, if there are instructions for both at once.
 
         A float whose lowest mantissa bit is 1 becomes 2^p + x if x is written to these bits. The number
@@ -213,17 +215,20 @@ class NarrowPair(ElementPair):
 
         Args:
             element: the MLIR type of the floats.
+            is_signed: whether the elements, of 8 bits in `smem.map`, are signed there.
             mask: emits the mask of elements of 4 bits, as `MmaTarget.nibble_mask` does.
         """
         bits = self.accumulator.bits
         mantissa, bias = {"f16": (10, 15), "bf16": (7, 127)}.get(str(element), (0, 0))
         if mantissa < bits:
+            return self._bytes_by_f32(element, is_signed) if mantissa else None
+        if bits == 4 and is_signed != (self.accumulator.name == "s4"):
             return None
         if bits == 4:
             spread = emit.value("arith.andi", (self.word, mask()), emit.i32())
         else:
             spread = emit.prmt(self.word, emit.constant(0, emit.i32()), 0x4140)
-        flipped = 1 << bits - 1 if self.accumulator.name[0] == "s" else 0
+        flipped = 1 << bits - 1 if is_signed else 0
         magic = (mantissa + bias << mantissa | flipped) * 0x10001
         vector = vector_of(element)
         sums = emit.value("llvm.bitcast", (emit.binary("xori", spread, magic),), vector)
@@ -231,6 +236,18 @@ class NarrowPair(ElementPair):
         splat = ir.DenseElementsAttr.get_splat(vector, number)
         offset = emit.value("arith.constant", (), vector, value=splat)
         return ElementPair(emit.value("arith.subf", (sums, offset), vector))
+
+    def _bytes_by_f32(self, element: Type, is_signed: bool) -> ElementPair:
+        """Return integers of 8 bits as bf16, by f32, whose mantissa has room for them."""
+        f32 = ir.F32Type.get()
+        word = emit.binary("xori", self.word, 0x8080 if is_signed else 0)
+        number = ir.FloatAttr.get(f32, float((1 << 23) + (128 if is_signed else 0)))
+        offset = emit.value("arith.constant", (), f32, value=number)
+        magic = emit.constant((127 + 23) << 23, emit.i32())
+        sums = [emit.prmt(word, magic, 0x7650 | i) for i in (0, 1)]
+        floats = [emit.value("llvm.bitcast", (each,), f32) for each in sums]
+        differences = [emit.value("arith.subf", (each, offset), f32) for each in floats]
+        return ElementPair(ElementPair(elements=differences).to_memory(element))
 
 
 def pack_registers(accumulator: Accumulator, pairs: Iterable[ElementPair]) -> Iterator[Value]:
