@@ -218,6 +218,38 @@ def test_slices(dtype):
     _same(c, (v >> 1) + dtype(1))
 
 
+def _scaled(V, U, C, D):
+    row, column = sl.load(V[0:64], axis=1), sl.load(V[0:32], axis=0)
+    sl.store((sl.zeros((64, 32), sl.f32) + row) * column, C[:, :])
+    sl.store(sl.load(U[0:64], sl.bf16, axis=1) * 2.0, D[:])
+
+
+@pytest.mark.parametrize("dtype", [E4M3, E5M2])
+def test_slices_of_floats(dtype):
+    v, u = _numbers(dtype, (64,)), _numbers(BF16, (64,), 1)
+    c, d = np.zeros((64, 32), np.float32), np.zeros_like(u)
+    _run(_scaled, "(64), (64), (64,32), (64)", v, u, c, d)
+    wide = v.astype(np.float32)
+    _same(c, wide[:, None] * wide[:32])
+    _same(d, u * BF16(2))
+
+
+def _first_rows(X, C, T):
+    x = sl.load(X[:, :], X.dtype)
+    sl.store(x, C[0:64, :], rows=C.shape[0] - 11)
+    sl.store(x, T[:, :])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, BF16])
+def test_rows_and_columns_in_memory(dtype):
+    x = _numbers(dtype)
+    c, t = np.zeros((64, 32), dtype), np.zeros((32, 64), dtype)
+    _run(_first_rows, "(64,32), (M,32), (64,32):(1,64)", x, c, t.T)
+    _same(c[:53], x[:53])
+    assert not _bits(c[53:]).any()
+    _same(t.T, x)
+
+
 def _filled(X, R, N, *, columns):
     x = sl.load(X[:, :])
     large = sl.full((128, columns), 200, sl.u8)
