@@ -11,8 +11,8 @@ from ...ir import emit
 from ...ir.kernel import ancestors_of
 from ...ir.op_address import op_address
 from ...ir.walk import walk
-from ..control.grid import WARPGROUP
-from ..dtypes import DType, dtype_of, f32, f64, i32, i64, index
+from ...layout.fragments import WARPGROUP
+from ..dtypes import DType, dtype_of, e4m3, e5m2, f32, f64, i32, i64, index
 from ..errors import TraceError
 from ..trace import current, op_builder
 from ..values import elements
@@ -76,6 +76,12 @@ def print_(prefix: str, *values: Any) -> None:
                 f"{describe(value)} is printed; expected fragments and numbers, such as "
                 "sl.load of it"
             )
+    values = tuple(
+        value.to(f32)
+        if isinstance(value, Fragment | Scalar) and value.dtype in (e4m3, e5m2)
+        else value
+        for value in values
+    )
     traced = [value for value in values if isinstance(value, Traced)]
     nodes = [as_node(value, dtype_of(value)) for value in traced]
     shape, axis = join_shapes(tuple(nodes))
