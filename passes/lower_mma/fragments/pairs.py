@@ -103,12 +103,14 @@ class ElementPair:
     def to_memory_elements(self, element: Type) -> tuple[Value, ...]:
         """Return the elements of `to_memory` as two values."""
         same_bits = isinstance(self.type, ir.IntegerType) and self.type.width == element.width
+        i8 = ir.IntegerType.get_signless(8)
+        if self.type == element and isinstance(element, ir.FloatType) and element.width == 8:
+            return tuple(emit.value("arith.bitcast", (each,), i8) for each in self.elements)
         if self.type == element or same_bits:
             return self.elements
         vector = self.to_memory(element)
         if isinstance(vector.type, ir.VectorType):
             return _split(vector)
-        i8 = ir.IntegerType.get_signless(8)
         words = (vector, emit.binary("shrui", vector, 8))
         return tuple(emit.value("arith.trunci", (word,), i8) for word in words)
 
