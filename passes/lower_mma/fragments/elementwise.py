@@ -164,7 +164,7 @@ class _Positions:
 
 
 #: Ops on floats of 16 bits with instructions for two of them (PTX ISA 9.7.4).
-_ON_PAIRS = {
+_ON_PAIRS = {"math.fma"} | {
     f"arith.{name}f"
     for name in ("add", "sub", "mul", "neg", "maximum", "minimum", "maxnum", "minnum")
 }
@@ -225,6 +225,8 @@ def _emit_pair(
     if name == "arith.bitcast" and isinstance(source, NarrowPair) and source.accumulator.bits == 8:
         return NarrowPair(accumulator_of(result), source.word)
     if name in _ON_PAIRS and str(result) in ("f16", "bf16"):
+        # MLIR's lowering of math takes vectors apart.
+        name = name.replace("math.", "llvm.intr.")
         vector = vector_of(result)
         return ElementPair(emit.value(name, [pair.vector for pair in operands], vector))
     return None
