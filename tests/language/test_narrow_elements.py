@@ -422,6 +422,10 @@ def _of_scalars(W, X, C, B):
     C[1] = (W[0, 0] >> 1).to(sl.i32)
     C[2] = sl.where(W[0, 1] < W[0, 0], W[0, 1], W[0, 0]).to(sl.i32)
     C[3] = X[0, 0].to(sl.f32).to(sl.i32)
+    large, small = W[0, 0], W[0, 1]
+    numbers = [large // small, large % 7, ~large, -large, sl.maximum(large, small), large]
+    for i, number in enumerate([*numbers, min(large, small), large + sl.block_id(0)]):
+        C[4 + i] = number.to(sl.i32)
     B[0] = total
     B[1] = (total.to(sl.i32) + 300).to(sl.u8)
 
@@ -429,13 +433,161 @@ def _of_scalars(W, X, C, B):
 def test_unsigned_numbers_stay_unsigned():
     w = np.full((64, 32), 200, np.uint8)
     w[0, :4] = [200, 100, 3, 4]
-    x, c, b = np.full((64, 32), 96, E4M3), np.zeros(4, np.int32), np.zeros(2, np.uint8)
-    _run(_of_scalars, "(64,32), (64,32), (4):i32, (2)", w, x, c, b)
-    assert c.tolist() == [307 % 256, 100, 100, 96]
+    x, c, b = np.full((64, 32), 96, E4M3), np.zeros(12, np.int32), np.zeros(2, np.uint8)
+    _run(_of_scalars, "(64,32), (64,32), (12):i32, (2)", w, x, c, b)
+    assert c.tolist() == [307 % 256, 100, 100, 96, 2, 4, 55, 56, 200, 200, 100, 200]
     assert b.tolist() == [307 % 256, 255]
 
 
+def _contracted(X, Y, Z, R):
+    x, y, z = sl.load(X[:, :], X.dtype), sl.load(Y[:, :], X.dtype), sl.load(Z[:, :], X.dtype)
+    for i, result in enumerate([x * y + z, z - x * y]):
+        sl.store(result, R[i, :, :])
+
+
+@pytest.mark.parametrize("contract", [True, False])
+def test_products_and_sums_of_bf16_are_contracted(contract):
+    kernel = sl.kernel("(64,8), (64,8), (64,8), (2,64,8)", contract=contract)(_contracted)
+    x, y, z = (_numbers(BF16, (64, 8), seed) for seed in range(3))
+    r = np.zeros((2, 64, 8), BF16)
+    kernel[1](x, y, z, r, on="cpu")
+    # f32 has room for products of bf16, and f64 for the sums.
+    product = x.astype(np.float64) * y.astype(np.float64)
+    product = product if contract else product.astype(BF16).astype(np.float64)
+    wide = z.astype(np.float64)
+    _same(r, np.stack([product + wide, wide - product]).astype(BF16))
+    assert kernel.ptx(x, y, z, r).count("fma.rn.bf16x2") == (4 if contract else 0)
+
+
+def _bounded(X, C, D):
+    x = sl.load(X[sl.ds(0, 64), sl.ds(0, 32)], C.dtype, other=3)
+    sl.store(x, C[:, :])
+    sl.store(x, D[sl.ds(0, 64), sl.ds(0, 32)], rows=X.shape[0] - 1, columns=X.shape[1])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, E4M3, BF16, np.float32])
+def test_windows_over_the_edges(dtype, order):
+    x = _numbers(np.uint8 if dtype is np.float32 else dtype, (50, 18)).copy(order)
+    c, d = np.full((64, 32), 7, dtype), np.zeros((50, 18), dtype).copy(order)
+    sizes = "(M,N):(1,?)" if order == "F" else "(M,N)"
+    _run(_bounded, f"{sizes}, (64,32), {sizes}", x, c, d)
+    expected = np.full((64, 32), 3, dtype)
+    expected[:50, :18] = x.astype(dtype)
+    _same(c, expected)
+    expected[49] = 0
+    _same(d.copy("C"), expected[:50, :18].copy())
+
+
+def _bounded_vectors(V, C, B):
+    row = sl.load(V[sl.ds(0, 64)], rows=V.shape[0], other=3, axis=1)
+    sl.store(row, C[:])
+    nibbles = (sl.zeros((64, 32), V.dtype) + row).to(sl.u4)
+    sl.store(nibbles, B[sl.ds(0, 64), :].bitcast(sl.u4), rows=B.shape[0])
+
+
+def test_slices_and_nibbles_over_the_edges():
+    v, c, b = _numbers(np.uint8, (50,)), np.zeros(64, np.uint8), np.zeros((60, 16), np.uint8)
+    _run(_bounded_vectors, "(K), (64), (M,16)", v, c, b)
+    _same(c, np.concatenate([v, np.full(14, 3, np.uint8)]))
+    _same(b, np.repeat(np.minimum(c, 15)[:60, None] * np.uint8(17), 16, axis=1))
+
+
+def _transposed(X, C, N):
+    x = sl.alloc((64, 64), X.dtype)
+    sl.copy(X[:, :], x)
+    sl.store(sl.load(x.T, X.dtype), C[0, :, :])
+    sl.store(sl.load(X[:, :].T, X.dtype), C[1, :, :])
+    if X.dtype == sl.u8:
+        sl.store(sl.load(x.T.bitcast(sl.u4)).to(sl.u8), N[0, :, :])
+        sl.store(sl.load(X[:, :].T.bitcast(sl.u4)).to(sl.u8), N[1, :, :])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, E4M3, BF16])
+def test_transposes(dtype):
+    x = _numbers(dtype, (64, 64))
+    c, n = np.zeros((2, 64, 64), dtype), np.zeros((2, 64, 128), np.uint8)
+    _run(_transposed, "(64,64), (2,64,64), (2,64,128)", x, c, n)
+    for half in range(2):
+        _same(c[half], x.T.copy())
+        if dtype is np.uint8:
+            _same(pack_nibbles(n[half].astype(np.int32)), x.T.copy())
+
+
+def _early(X, Y):
+    if sl.block_id(0) == Y.shape[0]:
+        return sl.load(Y[:, :], X.dtype), X[0, 1]
+    sl.barrier()
+    return sl.load(X[:, :], X.dtype), X[0, 0]
+
+
+def _returned(X, Y, C, D):
+    x, number = _early(X, Y)
+    nibbles = sl.zeros((64, 32), sl.u4)
+    if X.dtype == sl.u8:
+        while number < 200:
+            number = number + 1
+            nibbles = x.to(sl.u4)
+    sl.store(x if sl.block_id(0) == 0 else 7, C[:, :])
+    if X.dtype == sl.u8:
+        sl.store(nibbles, D[:, :].bitcast(sl.u4))
+        D[0, 0] = number
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, E4M3, BF16])
+def test_branches_and_while_loops(dtype):
+    x, y = _numbers(dtype), _numbers(dtype, seed=1)
+    x[0, 0] = 100
+    c, d = np.zeros_like(x), np.zeros((64, 16), np.uint8)
+    _run(_returned, "(64,32), (64,32), (64,32), (64,16)", x, y, c, d)
+    _same(c, x)
+    if dtype is np.uint8:
+        wanted = pack_nibbles(np.minimum(x, 15).astype(np.int32))
+        wanted[0, 0] = 200
+        _same(d, wanted)
+
+
+def _printed(X):
+    sl.print("n", X[0, 1])
+    sl.print("x", sl.load(X[:, :], X.dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, E4M3, BF16])
+def test_prints(dtype, capfd):
+    x = _numbers(dtype, (64, 8))
+    kernel = sl.kernel("(64,8)")(_printed)
+    kernel[1](x, on="cpu")
+    lines = capfd.readouterr().out.splitlines()
+    printed = {line.split("thread ")[1].split(" ", 1)[1] for line in lines}
+    elements = {f"({i}, {j}) x: {float(n):.8g}" for (i, j), n in np.ndenumerate(x)}
+    assert printed == {f"n: {float(x[0, 1]):.8g}"} | elements
+    assert "vprintf" in kernel.ptx(x)
+
+
 _MISTAKES = {
+    "elements of u8 meet an index; convert one, for example by x.to(sl.u8)": (
+        "u8",
+        lambda x: x + sl.block_id(0),
+    ),
+    "elements of bf16 meet an index; convert one, for example by x.to(sl.bf16)": (
+        "f32",
+        lambda x: x.to(sl.bf16) * sl.block_id(0),
+    ),
+    "elements of i8 meet elements of index; convert one, for example by x.to(sl.i8)": (
+        "i8",
+        lambda x: x < sl.iota(1),
+    ),
+    "an index meets a number of u8; expected a number of u8": (
+        "u8",
+        lambda x: sl.full((64, 32), sl.block_id(0), sl.u8),
+    ),
+    "-129 is used with i8, which holds -128 to 127": ("i8", lambda x: sl.where(x > 0, x, -129)),
+    "256 is used with u8, which holds 0 to 255": ("u8", lambda x: sl.full((64, 32), 256, sl.u8)),
+    "inf is used with u8; expected a whole number": (
+        "u8",
+        lambda x: sl.full((64, 32), float("inf"), sl.u8),
+    ),
+    "a fragment 64x32 of u8 is reduced; convert it, by x.to(sl.i32)": ("u8", lambda x: x.max()),
     "300 is used with u8, which holds 0 to 255": ("u8", lambda x: x + 300),
     "elements of u8 are shifted by 8 bits; expected 0 to 7": ("u8", lambda x: x << 8),
     "elements of u8 have no /": ("u8", lambda x: x / x),
@@ -515,3 +667,25 @@ def test_mistakes_with_nibbles_in_memory():
         sl.store(sl.load(a.bitcast(sl.u4)), a.bitcast(sl.u4), rows=8)
 
     assert "sl.store with rows takes a window of an array" in failure(rows)[0]
+
+    def columns(A, B):
+        a = sl.alloc((64, 32), sl.u8)
+        sl.store(sl.load(a.bitcast(sl.u4)), a.bitcast(sl.u4), columns=8)
+
+    assert "as 64x64 of u4 is stored with columns; expected rows alone" in failure(columns)[0]
+
+    def bounds(A, B):
+        sl.load(sl.alloc((64, 32), sl.u8).bitcast(sl.u4), other=0)
+
+    assert "is loaded with more than a dtype; expected sl.load(view)" in failure(bounds)[0]
+
+    def arithmetic(A, B):
+        sl.alloc((64, 32), sl.u8).bitcast(sl.u4) + 1
+
+    message = "a tile 64x32 of u8 as 64x64 of u4 is an operand of +; read it first, by sl.load"
+    assert failure(arithmetic)[0] == message
+
+    def element(A, B):
+        sl.alloc((64, 32), sl.u8).bitcast(sl.u4)[0]
+
+    assert failure(element)[0] == "a packed view object is not subscriptable"
