@@ -35,8 +35,8 @@ GROUPS = {
     "Memory": ("alloc copy copy_async load load_metadata store tma_load tma_store", ""),
     "Products": ("mma mma_sp mma_scaled to_registers from_registers", ""),
     "Elements": (
-        "zeros full iota where reduce broadcast maximum minimum abs ceil cos erf exp exp2 fdiv floor log "
-        "log2 pow rsqrt sin sqrt tanh",
+        "zeros full iota where reduce broadcast interleave maximum minimum abs ceil cos erf exp exp2 "
+        "fdiv floor log log2 pow rsqrt sin sqrt tanh",
         "",
     ),
     "Printing": ("print", ""),
@@ -57,8 +57,9 @@ MEMBERS = {
     "Kernel": "__call__ __getitem__ prepare compile ptx cubin mlir trace check explain",
     "Autotuned": "__call__ __getitem__ prepare best_config",
     "Array": "shape",
-    "Window": "shape dtype",
-    "Fragment": "__getitem__ to max min sum prod",
+    "Window": "shape dtype bitcast",
+    "Tile": "bitcast",
+    "Fragment": "__getitem__ to bitcast max min sum prod",
     "Scalar": "to",
     "Pipeline": "producer acquire commit consumer wait release",
 }

@@ -147,7 +147,7 @@ class Window(Unloaded):
         return self.array.dtype
 
     def bitcast(self, dtype: DType) -> PackedView:
-        """Return a window (M, N) of 8-bit elements as (M, 2 * N) of 4 bits: see `PackedView`."""
+        """Return a window (M, N) of bytes as (M, 2 * N) of 4 bits, i4 or u4: see `Tile.bitcast`."""
         return PackedView(self, dtype)
 
     @property

@@ -64,7 +64,18 @@ class Tile(Unloaded, Traced):
         return Tile(value)
 
     def bitcast(self, dtype: DType, interleaved: bool = False) -> PackedView:
-        """Return a tile (M, N) of 8-bit elements as (M, 2 * N) of 4 bits: see `PackedView`."""
+        """Return a tile (M, N) of bytes as (M, 2 * N) of 4 bits, which `sl.load` and `sl.store` take.
+
+        Column 2 * n is the lower half of byte n, column 2 * n + 1 the upper half.
+
+        Args:
+            dtype: i4 or u4.
+            interleaved: whether the columns, which are loaded, are in the order of
+                `mlir_smem.layout.pack_nibbles(matrix, interleaved=True)`.
+
+        Raises:
+            TraceError: for other element types, or a tile with stages.
+        """
         return PackedView(self, dtype, interleaved)
 
     @op_builder
@@ -93,10 +104,7 @@ class Tile(Unloaded, Traced):
 
 
 class PackedView(Unloaded):
-    """Memory (M, N) of 8-bit integers, seen as (M, 2 * N) of 4 bits, which `sl.load` and `sl.store` take.
-
-    Column 2 * n is the lower half of byte n, column 2 * n + 1 the upper half. Interleaved columns, of a
-    tile that is loaded, are in the order of `mlir_smem.layout.pack_nibbles(matrix, interleaved=True)`.
+    """Memory (M, N) of 8-bit integers, seen as (M, 2 * N) of 4 bits: see `Tile.bitcast`.
 
     Attributes:
         memory: the tile or window of bytes.
