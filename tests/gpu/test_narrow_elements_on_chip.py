@@ -39,6 +39,17 @@ def integer_product(A, B, C, D):
     sl.store(acc.to(sl.i8), D[:, :])
 
 
+@sl.kernel("(M,N):(1,?):e4m3, (M,N):(1,?):e4m3, (64,32):e4m3, (64,32):bf16, (2,64,32):bf16")
+def edges(X, D, C, Y, P):
+    """Loads and stores over the edges, of bytes in columns; an fma and a quotient of bf16."""
+    x = sl.load(X[sl.ds(0, 64), sl.ds(0, 32)], sl.e4m3, other=3)
+    sl.store(x, C[:, :])
+    sl.store(x, D[sl.ds(0, 64), sl.ds(0, 32)], rows=X.shape[0] - 1, columns=X.shape[1])
+    y = sl.load(Y[:, :], sl.bf16)
+    sl.store(y * y + 1.5, P[0, :, :])
+    sl.store(y / 3.0, P[1, :, :])
+
+
 def _agree(kernel, inputs, outputs):
     types = [inputs[parameter] for parameter in kernel.parameters]
     emulated = run_on_cpu(kernel.compile(*types, emit="nvvm"), None, inputs, outputs, (1,))
@@ -72,6 +83,19 @@ def test_an_integer_product_is_converted_and_stored():
         "D": np.zeros((64, 40), np.int8),
     }
     _agree(integer_product, inputs, ["C", "D"])
+
+
+def test_edges_and_arithmetic_of_bf16():
+    e4m3, bf16 = ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16
+    inputs = {
+        "X": RNG.standard_normal((18, 50)).astype(e4m3).T,
+        "D": np.zeros((18, 50), e4m3).T,
+        "C": np.zeros((64, 32), e4m3),
+        "Y": RNG.standard_normal((64, 32)).astype(bf16),
+        "P": np.zeros((2, 64, 32), bf16),
+    }
+    measured = _agree(edges, inputs, ["C", "D", "P"])
+    assert measured["C"][:50, :18].tobytes() == inputs["X"].tobytes()
 
 
 @pytest.mark.parametrize("m, n, k", [(128, 16, 128), (512, 16, 4096)])
