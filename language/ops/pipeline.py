@@ -156,13 +156,22 @@ def _box(window: Any, tile: Any) -> tuple[Any, list[Any], Any]:
     of dimensions.
 
     Raises:
-        TraceError: for something else, or a window of another shape.
+        TraceError: for something else, a window of another shape, or one that is not of the last two
+            dimensions.
     """
     if not isinstance(window, Window):
         raise TraceError(
             f"TMA copies a window of an array, such as A[0:64, 0:64], not {describe(window)}"
         )
     check_shapes(window, tile)
+    rank = len(window.ranges)
+    sliced = [dim for dim, dim_range in enumerate(window.ranges) if not dim_range.dropped]
+    if sliced != [rank - 2, rank - 1]:
+        raise TraceError(
+            f"TMA copies rows and columns of the last two dimensions, but {window.type_text} has slices "
+            f"of dimensions {', '.join(map(str, sliced))} of {rank}; expected an index for each other "
+            "dimension, of a transposed view if need be, with strides in the signature"
+        )
     starts = [start.value if isinstance(start, Index) else start for start in window.starts]
     value = tile_value(tile)
     return window.array.value, starts, tile.T.value if window.transposed else value
