@@ -79,7 +79,9 @@ def test_no_example_is_forgotten():
         "attention.mlir",
         "attention.py",
         "attention_backward.py",
+        "attention_plain.py",
         "build_matmul.py",
+        "convolution.py",
         "gemm.py",
         "hosts",
         "int4_matmul.py",
@@ -90,4 +92,6 @@ def test_no_example_is_forgotten():
         "nvfp4.mlir",
         "nvfp4.py",
         "nvfp4_pair.mlir",
+        "softmax.py",
+        "ssd.py",
     }

@@ -1,0 +1,42 @@
+"""Attention, softmax, convolution and SSD of `examples/` on the emulator, against float64."""
+
+import plain_examples as cases
+import pytest
+
+from mlir_smem.examples.attention_plain import attention
+from mlir_smem.examples.convolution import convolution
+from mlir_smem.examples.softmax import softmax
+from mlir_smem.examples.ssd import ssd
+
+ASSUMED = "assumed, not proven: gpu.block_id x < T // 128"
+
+
+@pytest.mark.parametrize(
+    "kernel, case",
+    [
+        (attention, cases.attention(1, 1, 256, 64, True)),
+        (attention, cases.attention(1, 2, 128, 64, False)),
+        (softmax, cases.softmax(128, 64, 136)),
+        (convolution, cases.convolution(2, 4, 32, 8, 128, 32)),
+        (convolution, cases.convolution(1, 2, 64, 64, 128, 64)),
+        (ssd, cases.ssd(1, 192)),
+    ],
+    ids=["causal attention", "attention of heads", "softmax", "two images", "a wide image", "ssd"],
+)
+def test_an_example(kernel, case):
+    arguments, constants, _ = case
+    kernel(*arguments, on="cpu", **constants)
+    cases.check(case)
+
+
+@pytest.mark.parametrize(
+    "kernel, types, assumed",
+    [
+        (attention, ["bf16"] * 4, [ASSUMED]),
+        (softmax, ["bf16"] * 3, []),
+        (convolution, ["bf16"] * 3, []),
+        (ssd, ["bf16"] * 3 + ["f32"] * 2, []),
+    ],
+)
+def test_an_example_is_proven(kernel, types, assumed):
+    assert [remark.message for remark in kernel.check(*types)] == assumed

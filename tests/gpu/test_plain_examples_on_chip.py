@@ -1,0 +1,38 @@
+"""Attention, softmax, convolution and SSD of `examples/` on the chip, against float64."""
+
+import plain_examples as cases
+import pytest
+
+from mlir_smem.examples.attention_plain import attention
+from mlir_smem.examples.convolution import convolution
+from mlir_smem.examples.softmax import softmax
+from mlir_smem.examples.ssd import ssd
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.mark.parametrize(
+    "kernel, case",
+    [
+        (attention, cases.attention(2, 3, 512, 128, True)),
+        (attention, cases.attention(1, 2, 384, 64, False)),
+        (softmax, cases.softmax(384, 512, 1024)),
+        (convolution, cases.convolution(2, 16, 32, 72, 256, 16)),
+        (ssd, cases.ssd(5, 512)),
+    ],
+    ids=["causal attention", "attention", "softmax", "convolution", "ssd"],
+)
+def test_an_example(kernel, case):
+    arguments, constants, results = case
+    on_gpu = [_to_gpu(array) for array in arguments]
+    kernel(*on_gpu, **constants)
+    for index, *_ in results:
+        arguments[index][...] = on_gpu[index].float().cpu().numpy()
+    cases.check(case)
+
+
+def _to_gpu(array):
+    """A tensor with the array's strides."""
+    is_bf16 = array.dtype.name == "bfloat16"
+    tensor = torch.from_numpy(array.astype("float32") if is_bf16 else array)
+    return (tensor.bfloat16() if is_bf16 else tensor).cuda()
