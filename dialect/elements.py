@@ -91,8 +91,8 @@ def accumulator_of(type_: Type) -> Accumulator:
 @cached_in_context
 def computed_type(element: Type) -> Type:
     """Return the type in which an `smem.map` computes elements: of integers a signless one, of at least 8
-    bits."""
-    if not isinstance(element, ir.IntegerType):
+    bits, and of conditions i1."""
+    if not isinstance(element, ir.IntegerType) or element.width == 1:
         return element
     return ir.IntegerType.get_signless(max(8, element.width), element.context)
 
