@@ -245,8 +245,22 @@ class SymbolicValues:
 
     def polynomial(self, value: Value) -> Polynomial:
         """Return the polynomial of an index value."""
-        if value not in self._known:
-            self._known[value] = self._evaluate_value(value)
+        # Operands first: a chain of ops may be longer than Python's stack is deep.
+        pending, seen = [value], set[Value]()
+        while pending:
+            last = pending[-1]
+            if last in self._known:
+                pending.pop()
+                continue
+            owner = last.owner
+            is_block = isinstance(owner, ir.Block)
+            operands = [] if is_block or not owner.name.startswith("arith.") else [*owner.operands]
+            unknown = [x for x in operands if x not in self._known] if last not in seen else []
+            if unknown:
+                seen.add(last)
+                pending += reversed(unknown)
+            else:
+                self._known[pending.pop()] = self._evaluate_value(last)
         return self._known[value]
 
     def loop(self, op: Op) -> SymbolicLoop:
