@@ -160,15 +160,15 @@ def lower_semaphore_arrive(op: SemaphoreArriveOp, _: TensorMaps) -> None:
     nvvm.BarrierOp(barrierId=barrier, numberOfThreads=emit.constant(WARPGROUP, i32))
     limit = emit.binary("subi", emit.cast_index(op.count, i32), 1)
     first = emit.compare("eq", (thread % WARPGROUP).value, 0)
-    branch = emit.op("scf.if", (first,), [i1], regions=2)
-    with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[0])):
-        before = _increment(_pointer(op), limit)
-        emit.op("scf.yield", (emit.compare("eq", before, limit),))
-    with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[1])):
-        emit.op("scf.yield", (emit.constant(0, i1),))
+    is_last = emit.scf_if_else(
+        first,
+        i1,
+        lambda: emit.compare("eq", _increment(_pointer(op), limit), limit),
+        lambda: emit.constant(0, i1),
+    )
     last = emit.value(
         "llvm.inline_asm",
-        (barrier, branch.results[0]),
+        (barrier, is_last),
         i1,
         asm_string=ir.StringAttr.get(_ANY_OF_WARPGROUP),
         constraints=ir.StringAttr.get("=b,r,b,~{memory}"),
