@@ -178,17 +178,36 @@ def load(
     if rank is not None and (a or not isinstance(source, Tile)):
         text = "an A" if a else source.type_text
         raise TraceError(f"{text} is loaded with a rank; expected an accumulator of a tile")
-    if not (rows is columns is other is None):
-        return _load_bounded(source, dtype, axis, rows, columns, other, a)
+    is_bounded = not (rows is columns is other is None)
     if a:
+        if is_bounded:
+            raise TraceError(
+                "an A is loaded with bounds; expected a tile, which sl.copy has filled"
+            )
         return Fragment(smem.load(memory_value(source), a_fragment(shape, element.type)))
+    counts = _counts_to_load(source, rows, columns, other) if is_bounded else {}
     wanted, loaded_dtype = _loaded_dtypes(element, dtype)
     if len(shape) == 1:
-        loaded = _load_slice(source, shape, loaded_dtype, axis)
+        type_ = slice_fragment(shape[0], loaded_dtype.type, _slice_axis(source, axis))
     else:
-        cta = None if rank is None else index_value(rank)
-        loaded = Fragment(smem.load(memory_value(source), fragment(shape, loaded_dtype.type), cta))
-    return loaded.to(wanted)
+        type_ = fragment(shape, loaded_dtype.type)
+    cta = None if rank is None else index_value(rank)
+    loaded = Fragment(smem.load(_bounded_value(source, counts), type_, cta)).to(wanted)
+    if other is None or other == 0:
+        return loaded
+    for dim, count in counts.items():
+        position = dim if axis is None else 1 - axis
+        loaded = where(iota(position) < count, loaded, other)
+    return loaded
+
+
+def _counts_to_load(
+    source: Memory, rows: Index | int | None, columns: Index | int | None, other: Any
+) -> dict[int, Any]:
+    """Return how many elements a window has, by its dimension: with `other`, those that the array has."""
+    counts = _counts("sl.load", source, len(source.shape), rows, columns)
+    assert isinstance(source, Window)
+    return counts if other is None else source.extents_in_array() | counts
 
 
 def _loaded_dtypes(element: DType, dtype: DType | None) -> tuple[DType, DType]:
@@ -206,38 +225,6 @@ def _load_packed(source: PackedView, dtype: DType | None) -> Fragment:
     type_ = fragment(source.shape, source.dtype.type)
     loaded = Fragment(smem.load(source.memory.value, type_, interleaved=source.interleaved))
     return loaded if dtype is None else loaded.to(dtype)
-
-
-def _load_bounded(
-    source: Memory,
-    dtype: DType | None,
-    axis: int | None,
-    rows: Index | int | None,
-    columns: Index | int | None,
-    other: Any,
-    a: bool,
-) -> Fragment:
-    """Return a window in registers, with another number for the elements that there are not."""
-    shape = static_shape(source)
-    if a:
-        raise TraceError("an A is loaded with bounds; expected a tile, which sl.copy has filled")
-    counts = _counts("sl.load", source, len(shape), rows, columns)
-    assert isinstance(source, Window)
-    if other is not None:
-        counts = source.extents_in_array() | counts
-    wanted, loaded_dtype = _loaded_dtypes(source.dtype, dtype)
-    value = _bounded_value(source, counts)
-    if len(shape) == 1:
-        type_ = slice_fragment(shape[0], loaded_dtype.type, _slice_axis(source, axis))
-    else:
-        type_ = fragment(shape, loaded_dtype.type)
-    loaded = Fragment(smem.load(value, type_)).to(wanted)
-    if other is None or other == 0:
-        return loaded
-    for dim, count in counts.items():
-        position = dim if axis is None else 1 - axis
-        loaded = where(iota(position) < count, loaded, other)
-    return loaded
 
 
 def static_shape(source: Memory) -> tuple[int, ...]:
@@ -258,11 +245,6 @@ def _slice_axis(source: Any, axis: int | None) -> int:
     raise TraceError(
         f"{source.type_text} is loaded to a slice; expected axis=1 for rows, or axis=0 for columns"
     )
-
-
-def _load_slice(source: Any, shape: Any, dtype: DType, axis: int | None) -> Fragment:
-    result = slice_fragment(shape[0], dtype.type, _slice_axis(source, axis))
-    return Fragment(smem.load(memory_value(source), result))
 
 
 def _accumulator_dtype(element: DType) -> DType:
@@ -331,12 +313,11 @@ def store(
         if columns is not None:
             raise TraceError(f"{target.type_text} is stored with columns; expected rows alone")
         memory = target.memory
-    if rows is None and columns is None:
-        memory = memory_value(memory)
-    else:
+    counts: dict[int, Any] = {}
+    if not (rows is columns is None):
         rank = len(source.shape or target.shape)
-        memory = _bounded_value(memory, _counts("sl.store", memory, rank, rows, columns))
-    smem.store(_value_to_store(source, target), memory)
+        counts = _counts("sl.store", memory, rank, rows, columns)
+    smem.store(_value_to_store(source, target), _bounded_value(memory, counts))
 
 
 def _flat_shape(target: Tile | Window | PackedView) -> tuple[int, ...]:
@@ -363,9 +344,9 @@ def _counts(
         TraceError: for something else than a window, or columns of a slice.
     """
     if not isinstance(window, Window):
-        given = " and ".join(n for n, x in (("rows", rows), ("columns", columns)) if x is not None)
-        given = f" with {given}" if given else " with other"
-        raise TraceError(f"{name}{given} takes a window of an array, not {describe(window)}")
+        arguments = [n for n, x in (("rows", rows), ("columns", columns)) if x is not None]
+        text = " and ".join(arguments) or "other"
+        raise TraceError(f"{name} with {text} takes a window of an array, not {describe(window)}")
     first = len(window.shape) - rank
     if columns is not None and rank == 1:
         raise TraceError(
@@ -375,8 +356,16 @@ def _counts(
     return {dim: count for dim, count in counts.items() if count is not None}
 
 
-def _bounded_value(window: Window, counts: dict[int, Any]) -> Any:
-    """Return the MLIR value of the first elements of a window, as many as it has at most."""
+def _bounded_value(memory: Any, counts: dict[int, Any]) -> Any:
+    """Return the MLIR value of a tile, an array or a window, or of the first elements of a window.
+
+    Args:
+        memory: it.
+        counts: numbers of elements by dimension of a window, more than it has or below 0, too.
+    """
+    if not counts:
+        return memory_value(memory)
+    window: Window = memory
     return window.value_of(
         {
             dim: as_index(minimum(maximum(count, 0), window.shape[dim]))
