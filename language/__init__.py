@@ -8,7 +8,6 @@ What compiles and calls kernels is imported at its first use, so tracing one doe
 from typing import TYPE_CHECKING, Any
 
 from .control.assume import assume
-from .control.branch import otherwise, when
 from .control.grid import (
     block_id,
     cdiv,
@@ -23,6 +22,7 @@ from .control.grid import (
 from .control.loop import range_ as range
 from .control.ordered import ordered
 from .control.partition import elect, partition, warp_specialize
+from .control.when import otherwise, when
 from .diagnosis import Remark, Remarks
 from .dtypes import (
     DType,

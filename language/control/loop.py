@@ -101,7 +101,7 @@ class RangeLoop:
     @statement
     def _retrace(self, frame: FrameType, body: LoopBody) -> bool:
         """End the body, or begin it again; return whether it begins again."""
-        again = body.retraced(frame)
+        again = body.wider_body(frame)
         if again is None:
             body.end(frame, [bound.value for bound in self.bounds])
             return False

@@ -50,7 +50,6 @@ class LoopBody:
             whose body is its first region.
         scope: the scope of its values.
         position: the position of the `for` statement.
-        done: whether the loop is built.
         values_before: the values before the loop, of variables and of slots that the body changes.
         before: those of them that may be carried.
         reread: variables that an earlier trace of the body did not carry and may have to, each with the
@@ -73,7 +72,6 @@ class LoopBody:
         self.position: Position = position_of(frame)
         self.location = trace.here()
         self.scope = KernelScope(f"the loop in line {self.position.line}", self.position)
-        self.done = False
         self.names = names
         self.reread = reread
         self.values_before = values_before
@@ -111,7 +109,7 @@ class LoopBody:
         }
         assign(frame, {**self.inside, **uncarried})
 
-    def retraced(self, frame: FrameType) -> LoopBody | None:
+    def wider_body(self, frame: FrameType) -> LoopBody | None:
         """Return a body that carries more, to be traced instead; None if this one carries what it has to.
 
         Raises:
@@ -178,7 +176,7 @@ class LoopBody:
 
     def discard(self, frame: FrameType, slots: Iterable[Slot]) -> None:
         """Undo the trace of the body, and restore the variables and slots from before it."""
-        self.done, self.scope.open = True, False
+        self.scope.open = False
         self.trace.leave(self.scope)
         self.trace.discard(self.mark, self.holder)
         for slot in slots:
@@ -222,7 +220,7 @@ class LoopBody:
                 with ir.InsertionPoint(after):
                     scf.yield_(list(after.arguments))
         self.block.append_to(loop.operation.regions[0])
-        self.done, scope.open = True, False
+        scope.open = False
         joined = {
             name: self.values_before[name]
             for name in self.before

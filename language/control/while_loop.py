@@ -99,7 +99,7 @@ class TracedWhile:
     def _retrace(self, frame: FrameType, body: LoopBody) -> bool:
         """Begin the body, or end it; return whether it begins."""
         if self._condition is not None:
-            again = body.retraced(frame)
+            again = body.wider_body(frame)
             if again is None:
                 if self._condition is True:
                     raise TraceError(
