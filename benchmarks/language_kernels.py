@@ -110,7 +110,9 @@ def scores_of(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     return np.where(np.tri(s.shape[1], dtype=bool), s, -np.inf)
 
 
-def attended(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def reference_attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The results of causal attention, and the logarithms of the sums."""
     s = scores_of(q, k)
     most = s.max(-1, keepdims=True)
@@ -123,7 +125,7 @@ def attention() -> Errors:
     q, k, v = (random(2, 256, 64, seed=seed) for seed in range(3))
     o, logs = zeros(2, 256, 64), zeros(2, 256)
     twelve.attention(q, k, v, float(np.log2(np.e) / 8), o, logs, on="cpu")
-    return [*zip((o, logs), attended(*exact(q, k, v)), strict=True)]
+    return [*zip((o, logs), reference_attention(*exact(q, k, v)), strict=True)]
 
 
 def overlapped_attention() -> Errors:
@@ -131,14 +133,14 @@ def overlapped_attention() -> Errors:
     o = zeros(2, 256, 64)
     arrays = (array[None] for array in (q, k, v, o))
     attention_plain.attention(*arrays, d=64, causal=True, on="cpu")
-    return [(o, attended(*exact(q, k, v))[0])]
+    return [(o, reference_attention(*exact(q, k, v))[0])]
 
 
 @cache
 def gradients() -> Errors:
     q, k, v, do = (random(1, 256, 64, seed=seed) for seed in range(4))
     eq, ek, ev, edo = exact(q, k, v, do)
-    eo, logs = attended(eq, ek, ev)
+    eo, logs = reference_attention(eq, ek, ev)
     weights = np.exp(scores_of(eq, ek) - logs[..., None])
     ds = weights * (edo @ ev.swapaxes(1, 2) - (eo * edo).sum(-1, keepdims=True))
     scale, log, sums = 1 / 8, (logs * np.log2(np.e)).astype(np.float32), zeros(256)

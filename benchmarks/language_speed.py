@@ -146,7 +146,7 @@ def int4_cases() -> Iterator[Case]:
         calls: dict[str, Callable[[], Any]] = {"int4": launching(kernel, packed, scales, x, c)}
         for name, peer in {"torch.mm": torch_mm, "matmul": matmul}.items():
             calls[name] = partial(peer, w, x, out.clone())
-            calls[f"{name}, transposed"] = partial(transposed, peer, xt, wt, out_t.clone())
+            calls[f"{name}, transposed"] = partial(transposed_product, peer, xt, wt, out_t.clone())
         expected = w.float() @ x.float()
         yield Case("int4 weights", {"M": m, "N": n, "K": k}, 2 * m * n * k, calls, expected)
 
@@ -156,7 +156,9 @@ def torch_mm(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> torch.Tenso
     return torch.mm(a, b, out=out)
 
 
-def transposed(peer: Any, a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+def transposed_product(
+    peer: Any, a: torch.Tensor, b: torch.Tensor, out: torch.Tensor
+) -> torch.Tensor:
     """The transpose of a * b by a peer."""
     peer(a, b, out)
     return out.t()

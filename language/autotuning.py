@@ -112,7 +112,7 @@ class Autotuned:
         configs = [self._choose(arguments, constants)] if on_gpu else self.configs
         errors: dict[Config, Exception] = {}
         for config in configs:
-            keywords = self._merged(constants, config)
+            keywords = self._all_constants(constants, config)
             try:
                 return self._target(config)(*arguments, on=on, stream=stream, arch=arch, **keywords)
             except _REFUSALS as error:
@@ -122,7 +122,7 @@ class Autotuned:
     def prepare(self, *arguments: Any, **constants: Any) -> Prepared:
         """Return a launch with the fastest configuration; see `Kernel.prepare`."""
         config = self._choose(arguments, constants)
-        return self._target(config).prepare(*arguments, **self._merged(constants, config))
+        return self._target(config).prepare(*arguments, **self._all_constants(constants, config))
 
     def _target(self, config: Config) -> Kernel | KernelWithGrid:
         """Return the kernel with the grid for a configuration."""
@@ -130,7 +130,7 @@ class Autotuned:
         grid: Any = self._grid(config) if callable(self._grid) else self._grid
         return self.kernel if grid is None else self.kernel[grid]
 
-    def _merged(self, constants: Mapping[str, Any], config: Config) -> dict[str, Any]:
+    def _all_constants(self, constants: Mapping[str, Any], config: Config) -> dict[str, Any]:
         """Return the constants of a call and of a configuration."""
         for name in config.keys() & constants.keys():
             raise TraceError(
@@ -152,9 +152,11 @@ class Autotuned:
                 return config
         except (AttributeError, IndexError):
             return self.configs[0]
-        given = dict(zip(self.kernel.parameters, arguments, strict=False))
+        arguments_by_name = dict(zip(self.kernel.parameters, arguments, strict=False))
         arrays = {
-            name: given.get(name) for name, p in self.kernel.parameters.items() if not p.is_scalar
+            name: arguments_by_name.get(name)
+            for name, p in self.kernel.parameters.items()
+            if not p.is_scalar
         }
         refused = len(arguments) != len(self.kernel.parameters) or not all(
             hasattr(array, "shape") and not isinstance(array, np.ndarray)
@@ -164,19 +166,19 @@ class Autotuned:
             return self.configs[0]
         with self._lock:
             if key not in self._best:
-                self._best[key] = self._search(key, given, arrays, constants)
+                self._best[key] = self._search(key, arguments_by_name, arrays, constants)
             return self._best[key]
 
     def _search(
         self,
         key: object,
-        given: Mapping[str, Any],
+        arguments_by_name: Mapping[str, Any],
         arrays: Mapping[str, Any],
         constants: Mapping[str, Any],
     ) -> Config:
         """Return the fastest configuration: from the cache on disk, or measured on copies of the arrays,
         so that the call finds them as they were."""
-        types = [p.dtype or given[name] for name, p in self.kernel.parameters.items()]
+        types = [p.dtype or arguments_by_name[name] for name, p in self.kernel.parameters.items()]
         devices = [device_array(name, array).device for name, array in arrays.items()]
         errors, texts = dict[Config, Exception](), dict[Config, str]()
         with LOCK, preserve_current_device(), warnings.catch_warnings(), ExitStack() as stack:
@@ -184,7 +186,9 @@ class Autotuned:
             gpu = gpu_name(devices[0] if devices else None)
             for config in self.configs:
                 try:
-                    texts[config] = self.kernel.mlir(*types, **self._merged(constants, config))
+                    texts[config] = self.kernel.mlir(
+                        *types, **self._all_constants(constants, config)
+                    )
                 except _REFUSALS as error:
                     errors[config] = error
             code = sha256("".join(texts.values()).encode()).hexdigest()
@@ -202,9 +206,11 @@ class Autotuned:
             }
 
             def prepare(config: Config) -> Launchable:
-                keywords = self._merged(constants, config)
+                keywords = self._all_constants(constants, config)
                 try:
-                    launch = self._target(config).prepare(*{**given, **copies}.values(), **keywords)
+                    launch = self._target(config).prepare(
+                        *{**arguments_by_name, **copies}.values(), **keywords
+                    )
                 except _REFUSALS as error:
                     errors[config] = error
                     raise

@@ -50,10 +50,10 @@ def misuse_of(error: TypeError | AttributeError, absent: list[str]) -> TraceErro
         names = [
             n for n in dir(value) if n[0] != "_" and n not in ("instead", "node", *dir(Traced))
         ]
-        its = f"it has {', '.join(names)}"
+        advice = f"it has {', '.join(names)}"
         if isinstance(value, Unloaded) and hasattr(Fragment, str(error.name)):
-            its = value.instead
-        text = f"{describe(value)} has no {error.name}; {its}"
+            advice = value.instead
+        text = f"{describe(value)} has no {error.name}; {advice}"
     elif absent and "NoneType" in text:
         text = f"{' or '.join(absent)} is None in this call, and is used as a value"
     elif "smem.language'" not in text and not re.search(rf"\b({'|'.join(kinds)})\b", text):

@@ -105,12 +105,12 @@ class LoadOp(SmemOp, name="load"):
     @property
     def access(self) -> Callable[[TileLayout], FragmentAccess]:
         """The function that plans the accesses of the threads for a layout."""
-        if self.interleaved:
+        if self.is_interleaved:
             return a_fragment_access
         return access_of(self.fragment.type, self.rank is not None)
 
     @property
-    def interleaved(self) -> bool:
+    def is_interleaved(self) -> bool:
         """Whether columns of 4-bit elements are interleaved in memory.
 
         Raises:
@@ -121,7 +121,7 @@ class LoadOp(SmemOp, name="load"):
     @verifier
     def verify_region_invariants(self) -> None:
         _check(self.source.type, self.fragment.type)
-        if self.interleaved:
+        if self.is_interleaved:
             _check_interleaved(self.source.type, self.fragment.type, self.rank is not None)
         if self.rank is not None:
             _check_remote(self.source.type, self.fragment.type, constant_of(self.rank))

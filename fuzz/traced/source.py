@@ -83,10 +83,10 @@ SUPPORTED = frozenset({"attribute", "element", "generator", "comprehension", "fi
 
 def constructs(body: str) -> tuple[str, ...]:
     """Return the constructs of a body, of those in `CONSTRUCTS`, and "exit of a with statement"."""
-    found = [name for name, look in CONSTRUCTS.items() if re.search(look, body)]
+    present = [name for name, look in CONSTRUCTS.items() if re.search(look, body)]
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     leaves = any(_leaves_with(statement, False, False) for statement in _statements(lines))
-    return (*found, *(["exit of a with statement"] if leaves else []))
+    return (*present, *(["exit of a with statement"] if leaves else []))
 
 
 def _statements(lines: str) -> list[ast.stmt]:

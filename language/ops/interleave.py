@@ -8,6 +8,7 @@ from ...bindings.mlir import arith, gpu, ir
 from ...dialect import ops as smem
 from ...dialect.types import fragment
 from ...ir import emit
+from ...layout.transfer import WARP
 from ..dtypes import DType, i8, i16, i32
 from ..errors import TraceError
 from ..trace import op_builder
@@ -15,8 +16,6 @@ from ..values.fragment import Fragment, readable
 
 #: The integers that are exchanged, by the bits of an element.
 _INTEGERS = {8: i8, 16: i16, 32: i32}
-
-_WARP = 32
 
 
 @op_builder
@@ -90,7 +89,7 @@ class _Exchange:
         lane = arith.index_cast(i32.type, gpu.lane_id())
         self._odd = arith.trunci(ir.IntegerType.get_signless(1), lane)
         half = emit.binary("shrui", emit.binary("andi", lane, 3), 1)
-        first = emit.binary("ori", emit.binary("andi", lane, _WARP - 4), half)
+        first = emit.binary("ori", emit.binary("andi", lane, WARP - 4), half)
         self._lanes = [first, emit.binary("ori", first, 2)]
 
     def columns(self, left: list[Any], right: list[Any]) -> list[list[Any]]:
@@ -104,7 +103,7 @@ class _Exchange:
         return [self._take(words, lane) for lane in self._lanes]
 
     def _take(self, words: list[Any], lane: Any) -> list[Any]:
-        width = emit.constant(_WARP, i32.type)
+        width = emit.constant(WARP, i32.type)
         words = [gpu.shuffle(word, lane, width, "idx")[0] for word in words]
         bits = self._integer.bits
         if bits == 8:

@@ -177,10 +177,12 @@ class Window(Unloaded):
     def extents_in_array(self) -> dict[int, Index | int]:
         """Return how many elements the array has from the window's first one on, for each dimension of
         `shape` in which they may be fewer than the window's. They may be below 0."""
-        kept = [(dim, self.ranges[d], self.array.shape[d]) for dim, d in enumerate(self._kept_dims)]
+        parts = [
+            (dim, self.ranges[d], self.array.shape[d]) for dim, d in enumerate(self._kept_dims)
+        ]
         return {
             dim: extent - dim_range.start
-            for dim, dim_range, extent in kept
+            for dim, dim_range, extent in parts
             if not (isinstance(extent, int) and isinstance(dim_range.start, int))
         }
 

@@ -144,7 +144,7 @@ class Fragment(Operators, Traced):
         dims = index if isinstance(index, tuple) else (index,)
         if self.axis is not None:
             if dims in ((slice(None), None), (None, slice(None))) and dims[self.axis] is None:
-                return self._expanded()
+                return self._expand()
             expected = "m[:, None]" if self.axis == 1 else "m[None, :]"
             raise TraceError(f"{self.type_text} is indexed; expected {expected}, or no index")
         dims = (*dims, slice(None))[:2] if len(dims) == 1 else dims
@@ -167,7 +167,7 @@ class Fragment(Operators, Traced):
     def __bool__(self) -> bool:  # noqa: PLE0304
         self._refuse("one truth value", "sl.where(condition, x, y), and & | ~ to combine")
 
-    def _expanded(self) -> Fragment:
+    def _expand(self) -> Fragment:
         """Return a slice that meets slices along the other axis."""
         return Fragment(self._value, self.scope, replace(self.node, expanded=True))
 

@@ -49,7 +49,7 @@ class Number(Operators, Traced):
         if dtype in (e4m3, e5m2) and dtype != source:
             raise TraceError(f"{self.type_text} is converted to {dtype}; only fragments are")
         if source in (e4m3, e5m2) and dtype != source:
-            value, source = _extended(value, source), f16
+            value, source = _extend(value, source), f16
         if source == index_type and dtype.is_float:
             value, source = arith.index_cast(i64.type, value), i64
             current().pure.append(value.owner)
@@ -90,7 +90,7 @@ class Scalar(Number):
         return f"a number of {self.dtype}"
 
 
-def _extended(value: Any, dtype: DType) -> Any:
+def _extend(value: Any, dtype: DType) -> Any:
     """Return a float of 8 bits as f16, by the instruction for two of them."""
     byte = arith.bitcast(i8.type, value)
     pair = emit.value("vector.from_elements", (byte, byte), ir.VectorType.get([2], i8.type))

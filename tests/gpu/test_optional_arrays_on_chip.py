@@ -7,7 +7,7 @@ import mlir_smem.language as sl
 
 
 @sl.kernel("(M,64), (64), (M,64)")
-def biased(X, bias, Y):  # noqa: N803
+def add_bias(X, bias, Y):  # noqa: N803
     row = sl.grid(sl.cdiv(sl.multiple_of(X.shape[0], 64), 64)) * 64
     x = sl.load(X[row : row + 64, :])
     sl.store(x if bias is None else x + sl.load(bias, axis=0), Y[row : row + 64, :])
@@ -18,7 +18,7 @@ def test_a_bias_or_none():
     x, y = torch.ones(128, 64, device="cuda"), torch.zeros(128, 64, device="cuda")
     bias = torch.arange(64, device="cuda").float()
     for given in (bias, None, bias, None):
-        biased(x, given, y)
+        add_bias(x, given, y)
         assert torch.equal(y, x if given is None else x + given)
-    biased.prepare(x, None, y).launch()
+    add_bias.prepare(x, None, y).launch()
     assert np.all(y.cpu().numpy() == 1)

@@ -15,7 +15,7 @@ CONFIGS = [sl.Config(rows=64), {"rows": 128}, sl.Config(rows=192)]
 
 
 @sl.kernel("(M,64), (M,64), (), (N)")
-def scaled(A, B, a, names, *, rows, tile=64, dtype=sl.f32):
+def scale(A, B, a, names, *, rows, tile=64, dtype=sl.f32):
     """Multiply by a number."""
     row = sl.grid(sl.cdiv(sl.multiple_of(A.shape[0], rows), rows)) * rows
     # More than a thread block has.
@@ -38,7 +38,7 @@ def arguments(rows=384, names=8, dtype=np.float32):
 
 
 def test_the_emulator_runs_the_first_that_fits():
-    tuned = sl.autotune(CONFIGS[::-1])(scaled)
+    tuned = sl.autotune(CONFIGS[::-1])(scale)
     assert tuned.best_config is None
     for rows, config in ((384, {"rows": 192}), (256, {"rows": 128}), (64, {"rows": 64})):
         x, y, *numbers = arguments(rows)
@@ -48,7 +48,7 @@ def test_the_emulator_runs_the_first_that_fits():
 
 
 def test_a_configuration_that_does_not_compile_is_left_out():
-    tuned = sl.autotune([sl.Config(tile=4096), sl.Config(tile=64)])(scaled)
+    tuned = sl.autotune([sl.Config(tile=4096), sl.Config(tile=64)])(scale)
     x, y, *numbers = arguments()
     tuned(x, y, *numbers, rows=64, on="cpu")
     assert tuned.best_config == {"tile": 64}
@@ -56,7 +56,7 @@ def test_a_configuration_that_does_not_compile_is_left_out():
 
 
 def test_if_none_is_left_the_error_says_why():
-    tuned = sl.autotune([sl.Config(rows=256), sl.Config(rows=64, tile=4096)])(scaled)
+    tuned = sl.autotune([sl.Config(rows=256), sl.Config(rows=64, tile=4096)])(scale)
     with pytest.raises(sl.TuningError) as caught:
         tuned(*arguments(384), on="cpu")
     first, second, third = str(caught.value).split("\n  Config")
@@ -68,7 +68,7 @@ def test_if_none_is_left_the_error_says_why():
 def test_a_wrong_argument_is_a_call_error():
     x, y, *numbers = arguments()
     with pytest.raises(sl.CallError, match=r"A is \[384, 32\]; expected \(M, 64\)"):
-        sl.autotune(CONFIGS)(scaled)(x[:, :32], y, *numbers, on="cpu")
+        sl.autotune(CONFIGS)(scale)(x[:, :32], y, *numbers, on="cpu")
 
 
 def test_a_grid_may_depend_on_the_configuration():
@@ -176,7 +176,7 @@ def on_gpu(*sizes, **options):
 
 
 def test_the_fastest_is_used_and_measured_once(gpu):
-    tuned = sl.autotune(CONFIGS, key=["M"])(scaled)
+    tuned = sl.autotune(CONFIGS, key=["M"])(scale)
     given = on_gpu()
     tuned(*given)
     assert tuned.best_config == {"rows": 128}
@@ -203,7 +203,7 @@ def test_the_fastest_is_used_and_measured_once(gpu):
     ],
 )
 def test_the_key(gpu, change, measures):
-    tuned = sl.autotune(CONFIGS, key=["M"])(scaled)
+    tuned = sl.autotune(CONFIGS, key=["M"])(scale)
     tuned(*on_gpu())
     gpu.launches.clear()
     number, constant = change.pop("number", None), change.pop("constant", None)
@@ -216,7 +216,7 @@ def test_the_key(gpu, change, measures):
 
 
 def test_a_number_may_be_in_the_key(gpu):
-    tuned = sl.autotune(CONFIGS, key=["a", "N"])(scaled)
+    tuned = sl.autotune(CONFIGS, key=["a", "N"])(scale)
     for number, measures in ((2, True), (2, False), (3, True)):
         gpu.launches.clear()
         a, b, _, names = on_gpu()
@@ -225,11 +225,11 @@ def test_a_number_may_be_in_the_key(gpu):
 
 
 def test_the_result_is_kept_on_disk(gpu, tmp_path, monkeypatch):
-    sl.autotune(CONFIGS, key=["M"])(scaled)(*on_gpu())
+    sl.autotune(CONFIGS, key=["M"])(scale)(*on_gpu())
     (path,) = (tmp_path / "cache").glob("*.tuned.json")
     assert json.loads(path.read_text())["config"] == "Config(rows=128)"
     gpu.launches.clear()
-    again = sl.autotune(CONFIGS, key=["M"])(scaled)
+    again = sl.autotune(CONFIGS, key=["M"])(scale)
     again(*on_gpu())
     assert [rows for rows, _ in gpu.launches] == [128]
     # Other configurations and keys are measured; with MLIR_SMEM_TUNED=off all are.
@@ -240,20 +240,20 @@ def test_the_result_is_kept_on_disk(gpu, tmp_path, monkeypatch):
     ):
         monkeypatch.setenv("MLIR_SMEM_TUNED", used)
         gpu.launches.clear()
-        sl.autotune(configs, key=key)(scaled)(*on_gpu())
+        sl.autotune(configs, key=key)(scale)(*on_gpu())
         assert len(gpu.launches) > 1
 
 
 def test_the_default_stays_unless_another_is_faster(gpu):
     gpu.seconds = dict.fromkeys((64, 128, 192), 1.0)
-    tuned = sl.autotune(CONFIGS)(scaled)
+    tuned = sl.autotune(CONFIGS)(scale)
     tuned(*on_gpu())
     assert tuned.best_config == {"rows": 64}
 
 
 def test_what_does_not_fit_is_left_out(gpu, recwarn):
     del gpu.seconds[64], gpu.seconds[128]
-    tuned = sl.autotune(CONFIGS)(scaled)
+    tuned = sl.autotune(CONFIGS)(scale)
     tuned(*on_gpu())
     assert tuned.best_config == {"rows": 192}
     assert list(recwarn) == []
@@ -263,7 +263,7 @@ def test_none_is_left_on_a_gpu(gpu):
     gpu.seconds.clear()
     configs = [sl.Config(rows=64), sl.Config(rows=128), sl.Config(rows=-64)]
     with pytest.raises(sl.TuningError) as caught:
-        sl.autotune(configs)(scaled)(*on_gpu())
+        sl.autotune(configs)(scale)(*on_gpu())
     text = str(caught.value)
     assert "Config(rows=64): LaunchError: 64 rows do not fit" in text
     assert "Config(rows=128): LaunchError: 128 rows do not fit" in text
@@ -272,7 +272,7 @@ def test_none_is_left_on_a_gpu(gpu):
 
 
 def test_arrays_are_restored_before_each_launch(gpu):
-    tuned = sl.autotune(CONFIGS, restore_value=["B"])(scaled)
+    tuned = sl.autotune(CONFIGS, restore_value=["B"])(scale)
     tuned(*on_gpu())
     copies = {id(array): array for _, arrays in gpu.launches[:-1] for array in arrays[:2]}
     assert {array.name: array.restored > 0 for array in copies.values()} == {"A": False, "B": True}
@@ -281,7 +281,7 @@ def test_arrays_are_restored_before_each_launch(gpu):
 
 
 def test_one_configuration_is_not_measured(gpu):
-    sl.autotune(CONFIGS[:1])(scaled)(*on_gpu())
+    sl.autotune(CONFIGS[:1])(scale)(*on_gpu())
     assert len(gpu.launches) == 1
 
 
@@ -291,26 +291,26 @@ def test_one_configuration_is_not_measured(gpu):
 @pytest.mark.parametrize(
     "decorate, message",
     [
-        (lambda: sl.autotune([])(scaled), "sl.autotune of scaled has no configurations"),
+        (lambda: sl.autotune([])(scale), "sl.autotune of scale has no configurations"),
         (
-            lambda: sl.autotune([{"cols": 1}])(scaled),
-            "scaled has no constant cols; it has dtype, rows, tile",
+            lambda: sl.autotune([{"cols": 1}])(scale),
+            "scale has no constant cols; it has dtype, rows, tile",
         ),
         (
-            lambda: sl.autotune(CONFIGS, key=["K"])(scaled),
-            "scaled has no extent or number for a key K; it has M, N, a",
+            lambda: sl.autotune(CONFIGS, key=["K"])(scale),
+            "scale has no extent or number for a key K; it has M, N, a",
         ),
         (
-            lambda: sl.autotune(CONFIGS, restore_value=["a"])(scaled),
-            "scaled has no array to restore a; it has A, B, names",
+            lambda: sl.autotune(CONFIGS, restore_value=["a"])(scale),
+            "scale has no array to restore a; it has A, B, names",
         ),
         (
             lambda: sl.autotune(CONFIGS)(len),
             "sl.autotune decorates <built-in function len>; write it above @sl.kernel(...)",
         ),
         (
-            lambda: sl.autotune(CONFIGS)(scaled)(*arguments(), rows=64, on="cpu"),
-            "scaled is called with rows, which sl.autotune chooses; call scaled.kernel to give it",
+            lambda: sl.autotune(CONFIGS)(scale)(*arguments(), rows=64, on="cpu"),
+            "scale is called with rows, which sl.autotune chooses; call scale.kernel to give it",
         ),
     ],
 )
@@ -322,11 +322,11 @@ def test_mistakes(decorate, message):
 
 def test_arrays_of_the_host_are_a_call_error():
     with pytest.raises(sl.CallError, match="A is in host memory"):
-        sl.autotune(CONFIGS)(scaled)(*arguments())
+        sl.autotune(CONFIGS)(scale)(*arguments())
 
 
 def test_reprs():
-    tuned = sl.autotune(CONFIGS)(scaled)
-    assert repr(tuned) == f"{repr(scaled)[:-1]}, autotuned among 3 configurations>"
-    assert (tuned.__name__, tuned.__doc__) == ("scaled", "Multiply by a number.")
+    tuned = sl.autotune(CONFIGS)(scale)
+    assert repr(tuned) == f"{repr(scale)[:-1]}, autotuned among 3 configurations>"
+    assert (tuned.__name__, tuned.__doc__) == ("scale", "Multiply by a number.")
     assert len({sl.Config(a=1, b=2), sl.Config(b=2, a=1)}) == 1

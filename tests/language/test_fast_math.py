@@ -18,7 +18,7 @@ def matrix(low=-4.0, high=4.0):
     return RNG.uniform(low, high, (64, 64)).astype(np.float32)
 
 
-def fused(a, b, c):
+def fma(a, b, c):
     """Return a * b + c rounded once: a long double has the product, and 40 bits more than the result."""
     return (a.astype(np.longdouble) * b + c).astype(np.float32)
 
@@ -29,7 +29,7 @@ def sums(x, y, z):
 
 
 @sl.kernel("(64,64), (64,64), (64,64), (6,64,64)")
-def contracted(X, Y, Z, R):
+def contract(X, Y, Z, R):
     for k, result in enumerate(sums(*map(sl.load, (X, Y, Z)))):
         sl.store(result, R[k, :, :])
 
@@ -43,10 +43,10 @@ def rounded_twice(X, Y, Z, R):
 def test_a_product_and_a_sum_round_once():
     x, y, z = matrix(), matrix(), matrix()
     results = np.zeros((6, 64, 64), np.float32)
-    contracted[1](x, y, z, results, on="cpu")
-    expected = [fused(x, y, z), fused(x, x, z), fused(x, y, -z), fused(-x, y, z)]
+    contract[1](x, y, z, results, on="cpu")
+    expected = [fma(x, y, z), fma(x, x, z), fma(x, y, -z), fma(-x, y, z)]
     # Of two products, the left one is not rounded. A sum is.
-    expected += [fused(x, y, z * x), (x + y) * z]
+    expected += [fma(x, y, z * x), (x + y) * z]
     np.testing.assert_array_equal(results, expected)
     assert (np.array(expected[:5]) != sums(x, y, z)[:5]).any(axis=(1, 2)).all()
 
@@ -58,7 +58,7 @@ def test_without_contraction_each_operation_rounds():
     np.testing.assert_array_equal(results, sums(x, y, z))
 
 
-@pytest.mark.parametrize("kernel, count", [(contracted, 5), (rounded_twice, 0)])
+@pytest.mark.parametrize("kernel, count", [(contract, 5), (rounded_twice, 0)])
 def test_the_code_contracts_what_the_emulator_does(kernel, count):
     """`.rn` forbids ptxas to contract."""
     types = (sl.f32,) * 4

@@ -37,7 +37,7 @@ def _same(result, expected):
     np.testing.assert_array_equal(_bits(result), _bits(expected))
 
 
-def _copied(W, C, *, memory="array", dtype=None):
+def _copy(W, C, *, memory="array", dtype=None):
     source = W[:, :]
     if memory == "tile":
         source = sl.alloc((64, 32), W.dtype)
@@ -52,7 +52,7 @@ def test_a_load_keeps_the_elements(dtype, memory):
         pytest.skip("no tile holds i16")
     w = _numbers(dtype)
     c = np.zeros_like(w)
-    _run(_copied, "(64,32), (64,32)", w, c, memory=memory, dtype=sl.dtype_of(w))
+    _run(_copy, "(64,32), (64,32)", w, c, memory=memory, dtype=sl.dtype_of(w))
     _same(c, w)
 
 
@@ -61,11 +61,11 @@ def test_a_load_keeps_the_elements(dtype, memory):
 def test_floats_of_8_bits_are_loaded_as_f32(dtype, memory):
     w = np.arange(64 * 32).astype(np.uint8).view(dtype).reshape(64, 32)
     c = np.zeros(w.shape, np.float32)
-    _run(_copied, "(64,32), (64,32)", w, c, memory=memory)
+    _run(_copy, "(64,32), (64,32)", w, c, memory=memory)
     np.testing.assert_array_equal(c, w.astype(np.float32))
 
 
-def _converted(W, C):
+def _convert(W, C):
     sl.store(sl.load(W[:, :], W.dtype).to(C.dtype), C[:, :])
 
 
@@ -88,7 +88,7 @@ _NARROW = [np.uint8, np.int8, np.int16, E4M3, E5M2, BF16, np.float16]
 def test_conversions(source, target):
     w = _numbers(source)
     c = np.zeros(w.shape, target)
-    _run(_converted, "(64,32), (64,32)", w, c)
+    _run(_convert, "(64,32), (64,32)", w, c)
     _same(c, _nearest(w, target))
 
 
@@ -98,7 +98,7 @@ def test_conversions_of_32_bits(source, target):
     w = _numbers(source)
     w[0, :4] = [300, -300, 127, -128]
     c = np.zeros(w.shape, target)
-    _run(_converted, "(64,32), (64,32)", w, c)
+    _run(_convert, "(64,32), (64,32)", w, c)
     _same(c, _nearest(w, target))
 
 
@@ -189,7 +189,7 @@ def test_nibbles(memory, dtype, target):
     _same(b, pack_nibbles(q))
 
 
-def _narrowed(X, B, *, dtype):
+def _narrow(X, B, *, dtype):
     sl.store(sl.load(X[:, :]).to(dtype), B[:, :].bitcast(dtype))
 
 
@@ -198,7 +198,7 @@ def _narrowed(X, B, *, dtype):
 def test_nearest_nibbles(dtype, source):
     x = np.random.default_rng(0).integers(-30, 30, (64, 64)).astype(source)
     b = np.zeros((64, 32), np.uint8)
-    _run(_narrowed, "(64,64), (64,32)", x, b, dtype=dtype)
+    _run(_narrow, "(64,64), (64,32)", x, b, dtype=dtype)
     low = -8 if dtype == sl.i4 else 0
     _same(b, pack_nibbles(np.clip(x, low, low + 15).astype(np.int32)))
 
@@ -218,7 +218,7 @@ def test_slices(dtype):
     _same(c, (v >> 1) + dtype(1))
 
 
-def _scaled(V, U, C, D):
+def _scale(V, U, C, D):
     row, column = sl.load(V[0:64], axis=1), sl.load(V[0:32], axis=0)
     sl.store((sl.zeros((64, 32), sl.f32) + row) * column, C[:, :])
     sl.store(sl.load(U[0:64], sl.bf16, axis=1) * 2.0, D[:])
@@ -228,7 +228,7 @@ def _scaled(V, U, C, D):
 def test_slices_of_floats(dtype):
     v, u = _numbers(dtype, (64,)), _numbers(BF16, (64,), 1)
     c, d = np.zeros((64, 32), np.float32), np.zeros_like(u)
-    _run(_scaled, "(64), (64), (64,32), (64)", v, u, c, d)
+    _run(_scale, "(64), (64), (64,32), (64)", v, u, c, d)
     wide = v.astype(np.float32)
     _same(c, wide[:, None] * wide[:32])
     _same(d, u * BF16(2))
@@ -250,7 +250,7 @@ def test_rows_and_columns_in_memory(dtype):
     _same(t.T, x)
 
 
-def _filled(X, R, N, *, columns):
+def _fill(X, R, N, *, columns):
     x = sl.load(X[:, :])
     large = sl.full((128, columns), 200, sl.u8)
     nibbles = sl.zeros((128, 32), sl.u4)
@@ -266,13 +266,13 @@ def test_fills_columns_and_loops_of_many_rows(arch, columns):
     x = _numbers(np.uint8, (128, columns))
     r, n = np.zeros_like(x), np.zeros((128, 8), np.uint8)
     signature = f"(128,{columns}), (128,{columns}), (128,8)"
-    _run(_filled, signature, x, r, n, arch=arch, columns=columns)
+    _run(_fill, signature, x, r, n, arch=arch, columns=columns)
     below = np.arange(columns) < np.arange(128)[:, None]
     _same(r, np.where(below, x + np.uint8(1), np.uint8(203)))
     assert (n == 0xFF).all()
 
 
-def _selected(X, Y, C):
+def _select(X, Y, C):
     x, y = sl.load(X[:, :], X.dtype), sl.load(Y[:, :], X.dtype)
     sl.store(sl.where(sl.iota(0) < 20, x, y), C[:, :])
 
@@ -281,7 +281,7 @@ def _selected(X, Y, C):
 def test_a_selection(dtype):
     x, y = _numbers(dtype), _numbers(dtype, seed=1)
     c = np.zeros_like(x)
-    _run(_selected, "(64,32), (64,32), (64,32)", x, y, c)
+    _run(_select, "(64,32), (64,32), (64,32)", x, y, c)
     _same(c, np.concatenate([x[:20], y[20:]]))
 
 
@@ -301,7 +301,7 @@ def test_interleaved_nibbles_of_128_rows(columns):
         _same(c, q.astype(BF16))
 
 
-def _mixed(X, Y, C):
+def _mix(X, Y, C):
     x, y = sl.load(X[:, :]), sl.load(Y[:, :])
     sl.store(x.to(sl.i32) * 3 + y.to(sl.i32), C[:, :])
 
@@ -309,7 +309,7 @@ def _mixed(X, Y, C):
 def test_elements_of_several_types_in_one_expression():
     x, y = _numbers(np.uint8), _numbers(np.float32, seed=1)
     c = np.zeros(x.shape, np.int32)
-    _run(_mixed, "(64,32), (64,32), (64,32)", x, y, c)
+    _run(_mix, "(64,32), (64,32), (64,32)", x, y, c)
     _same(c, x.astype(np.int32) * 3 + y.astype(np.int32))
 
 
@@ -381,7 +381,7 @@ def test_an_a_of_a_loaded_fragment(dtype):
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.T.astype(np.float32))
 
 
-def _carried(A, B, C, D, *, steps):
+def _carry(A, B, C, D, *, steps):
     a, b = sl.alloc((64, 32), A.dtype), sl.alloc((32, 32), B.dtype)
     sl.copy(A[:, :], a)
     sl.copy(B[:, :], b)
@@ -403,7 +403,7 @@ def test_a_loop_carries_an_a_of_16_bits(dtype):
         for i, (t, s) in enumerate([(dtype, (64, 32)), (dtype, (32, 32))])
     )
     c, d = (np.zeros((64, 32), np.float32) for _ in range(2))
-    _run(_carried, "(64,32), (32,32), (64,32), (64,32)", a, b, c, d, steps=3)
+    _run(_carry, "(64,32), (32,32), (64,32), (64,32)", a, b, c, d, steps=3)
     acc, p = np.zeros((64, 32), np.float64), a
     for _ in range(3):
         acc += p.astype(np.float64) @ b.astype(np.float64)
@@ -439,7 +439,7 @@ def test_unsigned_numbers_stay_unsigned():
     assert b.tolist() == [307 % 256, 255]
 
 
-def _contracted(X, Y, Z, R):
+def _contract(X, Y, Z, R):
     x, y, z = sl.load(X[:, :], X.dtype), sl.load(Y[:, :], X.dtype), sl.load(Z[:, :], X.dtype)
     for i, result in enumerate([x * y + z, z - x * y]):
         sl.store(result, R[i, :, :])
@@ -447,7 +447,7 @@ def _contracted(X, Y, Z, R):
 
 @pytest.mark.parametrize("contract", [True, False])
 def test_products_and_sums_of_bf16_are_contracted(contract):
-    kernel = sl.kernel("(64,8), (64,8), (64,8), (2,64,8)", contract=contract)(_contracted)
+    kernel = sl.kernel("(64,8), (64,8), (64,8), (2,64,8)", contract=contract)(_contract)
     x, y, z = (_numbers(BF16, (64, 8), seed) for seed in range(3))
     r = np.zeros((2, 64, 8), BF16)
     kernel[1](x, y, z, r, on="cpu")
@@ -459,7 +459,7 @@ def test_products_and_sums_of_bf16_are_contracted(contract):
     assert kernel.ptx(x, y, z, r).count("fma.rn.bf16x2") == (4 if contract else 0)
 
 
-def _bounded(X, C, D):
+def _load_edges(X, C, D):
     x = sl.load(X[sl.ds(0, 64), sl.ds(0, 32)], C.dtype, other=3)
     sl.store(x, C[:, :])
     sl.store(x, D[sl.ds(0, 64), sl.ds(0, 32)], rows=X.shape[0] - 1, columns=X.shape[1])
@@ -471,7 +471,7 @@ def test_windows_over_the_edges(dtype, order):
     x = _numbers(np.uint8 if dtype is np.float32 else dtype, (50, 18)).copy(order)
     c, d = np.full((64, 32), 7, dtype), np.zeros((50, 18), dtype).copy(order)
     sizes = "(M,N):(1,?)" if order == "F" else "(M,N)"
-    _run(_bounded, f"{sizes}, (64,32), {sizes}", x, c, d)
+    _run(_load_edges, f"{sizes}, (64,32), {sizes}", x, c, d)
     expected = np.full((64, 32), 3, dtype)
     expected[:50, :18] = x.astype(dtype)
     _same(c, expected)
@@ -493,7 +493,7 @@ def test_slices_and_nibbles_over_the_edges():
     _same(b, np.repeat(np.minimum(c, 15)[:60, None] * np.uint8(17), 16, axis=1))
 
 
-def _transposed(X, C, N):
+def _transpose(X, C, N):
     x = sl.alloc((64, 64), X.dtype)
     sl.copy(X[:, :], x)
     sl.store(sl.load(x.T, X.dtype), C[0, :, :])
@@ -507,7 +507,7 @@ def _transposed(X, C, N):
 def test_transposes(dtype):
     x = _numbers(dtype, (64, 64))
     c, n = np.zeros((2, 64, 64), dtype), np.zeros((2, 64, 128), np.uint8)
-    _run(_transposed, "(64,64), (2,64,64), (2,64,128)", x, c, n)
+    _run(_transpose, "(64,64), (2,64,64), (2,64,128)", x, c, n)
     for half in range(2):
         _same(c[half], x.T.copy())
         if dtype is np.uint8:
@@ -521,7 +521,7 @@ def _early(X, Y):
     return sl.load(X[:, :], X.dtype), X[0, 0]
 
 
-def _returned(X, Y, C, D):
+def _return_early(X, Y, C, D):
     x, number = _early(X, Y)
     nibbles = sl.zeros((64, 32), sl.u4)
     if X.dtype == sl.u8:
@@ -539,7 +539,7 @@ def test_branches_and_while_loops(dtype):
     x, y = _numbers(dtype), _numbers(dtype, seed=1)
     x[0, 0] = 100
     c, d = np.zeros_like(x), np.zeros((64, 16), np.uint8)
-    _run(_returned, "(64,32), (64,32), (64,32), (64,16)", x, y, c, d)
+    _run(_return_early, "(64,32), (64,32), (64,32), (64,16)", x, y, c, d)
     _same(c, x)
     if dtype is np.uint8:
         wanted = pack_nibbles(np.minimum(x, 15).astype(np.int32))
@@ -547,7 +547,7 @@ def test_branches_and_while_loops(dtype):
         _same(d, wanted)
 
 
-def _printed(X):
+def _print(X):
     sl.print("n", X[0, 1])
     sl.print("x", sl.load(X[:, :], X.dtype))
 
@@ -555,7 +555,7 @@ def _printed(X):
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, E4M3, BF16])
 def test_prints(dtype, capfd):
     x = _numbers(dtype, (64, 8))
-    kernel = sl.kernel("(64,8)")(_printed)
+    kernel = sl.kernel("(64,8)")(_print)
     kernel[1](x, on="cpu")
     lines = capfd.readouterr().out.splitlines()
     printed = {line.split("thread ")[1].split(" ", 1)[1] for line in lines}
@@ -651,11 +651,11 @@ def test_mistakes_with_nibbles_in_memory():
     message = "a window 64x64 of the array A (M, 64) of f32 is cast to u4; expected (rows, columns)"
     assert message in failure(cast)[0]
 
-    def interleaved(A, B):
+    def stores_interleaved(A, B):
         a = sl.alloc((64, 32), sl.u8)
         sl.store(sl.load(a.bitcast(sl.u4)), a.bitcast(sl.u4, interleaved=True))
 
-    assert "is interleaved; only sl.load takes it" in failure(interleaved)[0]
+    assert "is interleaved; only sl.load takes it" in failure(stores_interleaved)[0]
 
     def of_24_bytes(A, B):
         sl.load(sl.alloc((64, 24), sl.u8).bitcast(sl.u4, interleaved=True))

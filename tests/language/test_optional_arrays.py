@@ -16,7 +16,7 @@ F = sl.f32
 
 
 @sl.kernel("(M,64), (64), (), (M,64)")
-def biased(X, bias, scale, Y):
+def add_bias(X, bias, scale, Y):
     row = sl.grid(sl.cdiv(sl.multiple_of(X.shape[0], 64), 64)) * 64
     x = sl.load(X[row : row + 64, :])
     if bias is not None:
@@ -32,38 +32,38 @@ X, BIAS = np.ones((128, 64), np.float32), np.arange(64, dtype=np.float32)
 def test_a_call_on_the_emulator(bias, scale):
     for x in (X, X[:64]):
         y = np.zeros_like(x)
-        biased(x, bias, scale, y, on="cpu")
+        add_bias(x, bias, scale, y, on="cpu")
         expected = (x + (0 if bias is None else bias)) * (1 if scale is None else scale)
         assert (y == expected).all()
-        biased[1](x, bias, scale, y, on="cpu")
+        add_bias[1](x, bias, scale, y, on="cpu")
 
 
 def test_it_is_no_argument_of_the_code():
-    text = biased.mlir(F, None, None, F)
+    text = add_bias.mlir(F, None, None, F)
     assert text.count("smem.name") == 2 and '"bias"' not in text
-    assert biased.mlir(F, F, F, F).count("smem.name") == 4
-    assert biased.check(F, None, F, F) == ()
-    manifest = biased.compile(F, None, None, F, emit="ptx").manifest["kernels"][0]
+    assert add_bias.mlir(F, F, F, F).count("smem.name") == 4
+    assert add_bias.check(F, None, F, F) == ()
+    manifest = add_bias.compile(F, None, None, F, emit="ptx").manifest["kernels"][0]
     assert [argument["name"] for argument in manifest["arguments"]] == ["X", "Y"]
 
 
 def test_what_is_no_array_is_still_refused():
     y = np.zeros_like(X)
     with pytest.raises(CallError, match="M is 128 in X but 64 in Y"):
-        biased(X, None, 1.0, y[:64], on="cpu")
+        add_bias(X, None, 1.0, y[:64], on="cpu")
     with pytest.raises(CallError, match=r"X is \[64\]|X has 1 dimensions; expected 2"):
-        biased(BIAS, None, 1.0, y, on="cpu")
+        add_bias(BIAS, None, 1.0, y, on="cpu")
     with pytest.raises(CallError, match=r"takes 4 arguments \(X, bias, scale, Y\), not 3"):
-        biased(X, None, y, on="cpu")
-    with pytest.raises(sl.TraceError, match="biased takes 4 arguments"):
-        biased.mlir(F, None, F)
+        add_bias(X, None, y, on="cpu")
+    with pytest.raises(sl.TraceError, match="add_bias takes 4 arguments"):
+        add_bias.mlir(F, None, F)
 
 
 def test_an_array_that_the_kernel_needs():
     with pytest.raises(sl.TraceError) as caught:
-        biased(X, None, 1.0, None, on="cpu")
+        add_bias(X, None, 1.0, None, on="cpu")
     assert caught.value.message == "bias or Y is None in this call, and is used as a value"
-    assert caught.value.position.line == biased.function.__code__.co_firstlineno + 6
+    assert caught.value.position.line == add_bias.function.__code__.co_firstlineno + 6
 
 
 def test_types_that_the_signature_fixes():
@@ -89,8 +89,8 @@ def launches(gpu, monkeypatch, tmp_path):
 
 def test_a_launch(launches):
     x, y, array = Tensor((128, 64)), Tensor((128, 64), pointer=0x2000), [c_int64] * 7
-    prepared = biased.prepare(x, None, None, y)
-    for start in (prepared.launch, *[lambda: biased(x, None, None, y)] * 2):
+    prepared = add_bias.prepare(x, None, None, y)
+    for start in (prepared.launch, *[lambda: add_bias(x, None, None, y)] * 2):
         start()
         packed = [p.value for p in parameters(launches[-1], *array, *array)]
         assert (packed[0], packed[7], launches[-1].gridDimX) == (0x1000, 0x2000, 2)

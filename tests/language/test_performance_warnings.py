@@ -25,7 +25,7 @@ def wide(A, B, C):
     sl.store(acc * other, C)
 
 
-def warned(call):
+def warnings_of(call):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call()
@@ -43,7 +43,7 @@ def ptxas():
 def test_accumulators_that_do_not_fit_are_spilled_and_serialized(ptxas, monkeypatch, tmp_path):
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
     for call in (wide.cubin, wide.cubin):  # the second one reads the cache
-        serialized, spills = warned(call)
+        serialized, spills = warnings_of(call)
         assert re.fullmatch(
             r"ptxas on wide: wgmma.mma_async instructions are serialized due to .* \(C75\d\d\)",
             str(serialized.message),
@@ -68,7 +68,7 @@ def test_earlier_stages_and_the_emulator_warn_of_nothing():
         wide.ptx()
         small[1](*arrays, on="cpu")
 
-    assert warned(calls) == []
+    assert warnings_of(calls) == []
 
 
 EMULATED = [((64, 64), np.float32)] * 2
@@ -87,4 +87,4 @@ def test_pythons_default_filter_shows_a_warning_once():
         for spills in (8, 8, 16):
             warn_of_code(kernel, Report(40, spills, ("warning: something else",)))
 
-    assert [str(warning.message).split()[3] for warning in warned(calls)] == ["8", "16"]
+    assert [str(warning.message).split()[3] for warning in warnings_of(calls)] == ["8", "16"]

@@ -11,7 +11,7 @@ import mlir_smem.language as sl
 ARRAY = np.arange(4096, dtype=np.float32).reshape(64, 64) / 8
 
 
-def printed(capsys, function, *arguments, grid=1, warpgroups=1, signature="(64,64)", arch=None):
+def lines_of(capsys, function, *arguments, grid=1, warpgroups=1, signature="(64,64)", arch=None):
     """Return the lines that a kernel prints on the emulator."""
     kernel = sl.kernel(signature, warpgroups=warpgroups)(function)
     kernel[grid](*(arguments or (ARRAY,)), on="cpu", arch=arch)
@@ -29,7 +29,7 @@ def test_uniform_values_are_printed_once_a_block(capsys):
         for k in sl.range(sl.block_id(0) + 1):
             sl.print("100% k", k, k == 1, A[0, 3], 2.5, "text")
 
-    assert printed(capsys, kernel, grid=2) == [
+    assert lines_of(capsys, kernel, grid=2) == [
         "pid (0, 0, 0) thread 0 100% k: 0 0 0.375 2.5 text",
         "pid (1, 0, 0) thread 0 100% k: 0 0 0.375 2.5 text",
         "pid (1, 0, 0) thread 0 100% k: 1 1 0.375 2.5 text",
@@ -40,7 +40,7 @@ def test_each_warpgroup_prints_its_own(capsys):
     def kernel(A):
         sl.print("warpgroup", sl.warpgroup_id())
 
-    lines = printed(capsys, kernel, warpgroups=2)
+    lines = lines_of(capsys, kernel, warpgroups=2)
     assert lines == [f"pid (0, 0, 0) thread {128 * w} warpgroup: {w}" for w in (0, 1)]
 
 
@@ -49,7 +49,7 @@ def test_values_that_differ_by_thread_are_printed_by_each(capsys):
         thread = sl.thread_id()
         sl.print("x", A[thread // 64, thread % 64])
 
-    lines = printed(capsys, kernel)
+    lines = lines_of(capsys, kernel)
     assert lines == [f"pid (0, 0, 0) thread {t} x: {t / 8:g}" for t in range(128)]
 
 
@@ -60,7 +60,7 @@ def test_a_carried_value_that_differs_by_thread_is_printed_by_each(capsys):
             sl.print("position", position)
             position = position + sl.thread_id()
 
-    assert len(printed(capsys, kernel)) == 2 * 128
+    assert len(lines_of(capsys, kernel)) == 2 * 128
 
 
 @pytest.mark.parametrize("thread", [0, 5, 127])
@@ -69,7 +69,7 @@ def test_a_thread_in_a_branch_prints(capsys, thread):
         if sl.thread_id() == thread:
             sl.print("here")
 
-    assert printed(capsys, kernel) == [f"pid (0, 0, 0) thread {thread} here:"]
+    assert lines_of(capsys, kernel) == [f"pid (0, 0, 0) thread {thread} here:"]
 
 
 def test_the_elected_thread_prints(capsys):
@@ -77,7 +77,7 @@ def test_the_elected_thread_prints(capsys):
         with sl.elect():
             sl.print("elected", 1)
 
-    assert len(printed(capsys, kernel)) == 1
+    assert len(lines_of(capsys, kernel)) == 1
 
 
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_100a"])
@@ -86,7 +86,7 @@ def test_each_element_is_printed_once_with_its_position(capsys, arch):
         x = sl.load(A[:, :])
         sl.print("x", x, x.max(axis=1), x < 1.0)
 
-    lines = printed(capsys, kernel, arch=arch)
+    lines = lines_of(capsys, kernel, arch=arch)
     elements = {}
     for line in lines:
         row, column, *values = re.fullmatch(
@@ -104,7 +104,7 @@ def test_each_element_of_a_slice_is_printed_once(capsys, axis, name):
     def kernel(A):
         sl.print(name, sl.load(A[:, :]).max(axis=axis))
 
-    lines = printed(capsys, kernel)
+    lines = lines_of(capsys, kernel)
     expected = [f"({i}) {name}: {x:.8g}" for i, x in enumerate(ARRAY.max(axis=axis))]
     assert sorted(line.partition("thread ")[2].split(" ", 1)[1] for line in lines) == sorted(
         expected
@@ -116,7 +116,7 @@ def test_types_of_elements(capsys):
         sl.print("numbers", i, h, d, b, -sl.block_id(0) - 1)
 
     arguments = (np.int32(-7), np.float16(0.1), np.float64(0.1), True)
-    (line,) = printed(capsys, kernel, *arguments, signature="(), (), (), ()")
+    (line,) = lines_of(capsys, kernel, *arguments, signature="(), (), (), ()")
     assert line.endswith("numbers: -7 0.099975586 0.1 1 -1")
 
 
@@ -127,7 +127,7 @@ def test_a_print_is_an_effect_in_order(capsys):
         sl.print("x", x)
         sl.print("after", 2)
 
-    lines = printed(capsys, kernel)
+    lines = lines_of(capsys, kernel)
     assert "before" in lines[0] and "after" in lines[-1] and len(lines) == 2 + 64 * 8
 
 
@@ -151,7 +151,7 @@ def test_a_discarded_body_prints_once(capsys):
             state.index = state.index + k
             sl.print("index", state.index)
 
-    assert [line[-1] for line in printed(capsys, kernel)] == ["0", "1"]
+    assert [line[-1] for line in lines_of(capsys, kernel)] == ["0", "1"]
 
 
 def test_python_prints_traced_values_shortly(capsys):

@@ -9,7 +9,7 @@ from mlir_smem.runtime.prepared import Extents, LoadedKernel, Prepared, Starter
 
 
 @sl.kernel("(M,64), (M,64):(?,1):f32, ()")
-def scaled(A, B, a, *, rows=64, depth):
+def scale(A, B, a, *, rows=64, depth):
     row = sl.grid(sl.cdiv(sl.multiple_of(A.shape[0], rows), rows)) * rows
     sl.store(sl.load(A[row : row + rows, :]) * a, B[row : row + rows, :])
 
@@ -18,15 +18,13 @@ TYPES = (sl.f32, sl.f32, sl.f32)
 
 
 def test_a_kernel_has_its_signature():
-    text = "<kernel scaled: A (M, 64), B (M, 64):(?, 1):f32, a (), *, rows=64, depth>"
-    assert repr(scaled) == str(scaled) == text
-    assert repr(scaled[2]) == "<scaled with the grid (2,)>"
+    text = "<kernel scale: A (M, 64), B (M, 64):(?, 1):f32, a (), *, rows=64, depth>"
+    assert repr(scale) == str(scale) == text
+    assert repr(scale[2]) == "<scale with the grid (2,)>"
 
 
 def test_compiled_code_has_its_stages_and_the_report():
-    assert (
-        repr(scaled.compile(*TYPES, depth=1, emit="ptx")) == "<scaled for sm_90a: nvvm, llvm, ptx>"
-    )
+    assert repr(scale.compile(*TYPES, depth=1, emit="ptx")) == "<scale for sm_90a: nvvm, llvm, ptx>"
     compiled = Compiled(
         {"arch": "sm_90a", "kernels": [{"entry": "f"}, {"entry": "g"}]},
         cubin=b"1" * 100_000,
@@ -39,11 +37,11 @@ def test_compiled_code_has_its_stages_and_the_report():
 def test_a_prepared_launch_has_its_kernel_and_grid(monkeypatch):
     monkeypatch.setattr(Starter, "__init__", lambda *_: None)
     starter = Starter.__new__(Starter)
-    starter._kernel = LoadedKernel("scaled", None, None)
+    starter._kernel = LoadedKernel("scale", None, None)
     starter._extents = Extents((4, 2, 1), (128, 1, 1), None, 0)
     frame = type("Frame", (), {"address": 0})()
     assert (
-        repr(Prepared(starter, frame, [])) == "<prepared launch of scaled with the grid (4, 2, 1)>"
+        repr(Prepared(starter, frame, [])) == "<prepared launch of scale with the grid (4, 2, 1)>"
     )
 
 

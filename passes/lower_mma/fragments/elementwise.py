@@ -213,7 +213,7 @@ def _emit_pair(
         return None
     name, (source, *_), result = op.name, operands, op.results[0].type
     if name == "arith.extf" and source.type.width == 8:
-        return source.narrow().extended(result)
+        return source.narrow().widen(result)
     if name in ("arith.uitofp", "arith.sitofp") and isinstance(source, NarrowPair):
         return source.to_float(result, name == "arith.sitofp", mask)
     if name == "arith.truncf" and result.width == 8:

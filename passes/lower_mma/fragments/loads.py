@@ -62,7 +62,7 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Value:
     if slice_dim(fragment) is not None:
         return _load_slice(source, target.slice_registers(fragment), thread)
     registers = target.registers(fragment)
-    if op.interleaved:
+    if op.is_interleaved:
         return _load_interleaved(op, source, registers, thread)
     if isinstance(source.type, TileType):
         cta = _cta(op)
@@ -124,7 +124,7 @@ def _load_accumulator(
                 for i in range(0, columns // 2, 2)
             )
             converted = (
-                pair if loaded_as is accumulator else pair.extended(element) for pair in narrow
+                pair if loaded_as is accumulator else pair.widen(element) for pair in narrow
             )
             members: Iterable[Value] = pack_registers(accumulator, converted)
             structs.append(struct_of(registers.block_type(position), members))
@@ -288,7 +288,7 @@ def _load_interleaved(op: Op, tile: Value, registers: AccumulatorRegisters, thre
         for first in range(0, len(words), 2):
             for shift in range(0, 16, accumulator.bits):
                 both = words[first : first + 2]
-                pairs += [NarrowPair.shifted(accumulator, word, shift) for word in both]
+                pairs += [NarrowPair.from_bit(accumulator, word, shift) for word in both]
         members = pack_registers(accumulator, pairs)
         structs.append(struct_of(registers.block_type(position), members))
     return registers.join(structs)
@@ -365,7 +365,7 @@ def _load_slice(source: Value, registers: SliceRegisters, thread: Value) -> Valu
         )
         if narrow and registers.element.width > 8:
             pair = NarrowPair(narrow, emit.value("arith.extui", (value,), emit.i32()))
-            value = pair.extended(registers.element).elements[0]
+            value = pair.widen(registers.element).elements[0]
         elif memory_type != registers.element:
             value = emit.value("arith.extf", (value,), registers.element)
         elements.append(value)

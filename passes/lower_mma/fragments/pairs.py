@@ -39,7 +39,7 @@ class ElementPair:
         register = registers[i // per_register]
         if per_register == 2:
             return cls(emit.value("llvm.bitcast", (register,), vector_of(_type_of(accumulator))))
-        return NarrowPair.shifted(accumulator, register, _shift(accumulator, i))
+        return NarrowPair.from_bit(accumulator, register, _shift(accumulator, i))
 
     @classmethod
     def from_memory(cls, vector: Value, element: Type) -> "ElementPair":
@@ -147,7 +147,7 @@ class NarrowPair(ElementPair):
         self.word = word
 
     @classmethod
-    def shifted(cls, accumulator: Accumulator, register: Value, shift: int) -> "NarrowPair":
+    def from_bit(cls, accumulator: Accumulator, register: Value, shift: int) -> "NarrowPair":
         """Return the pair whose left element begins at bit `shift` of a register."""
         word = emit.binary("shrui", register, shift)
         return cls(accumulator, emit.binary("andi", word, _mask(accumulator)))
@@ -195,7 +195,7 @@ class NarrowPair(ElementPair):
             word = emit.value("arith.ori", (word, emit.binary("shrui", word, 12)), emit.i32())
         return emit.value("arith.trunci", (word,), ir.IntegerType.get_signless(2 * bits))
 
-    def extended(self, element: Type) -> ElementPair:
+    def widen(self, element: Type) -> ElementPair:
         """Return floats of 8 bits as floats of 16 or 32 bits, of an MLIR type."""
         bytes_ = vector_of(ir.IntegerType.get_signless(8))
         halves = emit.value(

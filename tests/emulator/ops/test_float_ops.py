@@ -10,7 +10,7 @@ from emulated import elementwise
 each_format = pytest.mark.parametrize("element", FORMATS)
 
 
-def _divided(a, b):
+def _divide(a, b):
     if b:
         return a / b
     return math.nan if math.isnan(a) or not a else math.copysign(math.inf, a) * math.copysign(1, b)
@@ -35,7 +35,7 @@ OPS = {
     ("arith.addf", "llvm.fadd"): lambda a, b: a + b,
     ("arith.subf", "llvm.fsub"): lambda a, b: a - b,
     ("arith.mulf", "llvm.fmul"): lambda a, b: a * b,
-    ("arith.divf", "llvm.fdiv"): _divided,
+    ("arith.divf", "llvm.fdiv"): _divide,
     ("arith.maximumf", "llvm.intr.maximum"): _propagates(_larger),
     ("arith.minimumf", "llvm.intr.minimum"): _propagates(_smaller),
 }
