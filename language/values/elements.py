@@ -241,11 +241,13 @@ def build_conversion(value: Any, source: DType, target: DType) -> Any:
             return _resize(arith.fptosi(i32.type, value), i32, target)
         wide = _convert_float(value, source, f32) if source.bits < 16 else value
         return arith.fptosi(type_, wide)
+    if source.is_float and target.kind == "index":
+        return arith.index_cast(type_, build_conversion(value, source, i64))
     if target.is_float and target.bits == 8:
         return _convert_float(build_conversion(value, source, f32), f32, target)
-    if target in (f32, f64) or (target.is_float and source.kind != "index"):
+    if target.is_float:
         if source.kind == "index":
-            value, source = arith.index_cast(i32.type, value), i32
+            value, source = arith.index_cast(i64.type, value), i64
         return (arith.sitofp if source.is_signed else arith.uitofp)(type_, value)
     if source.kind == "index" and target.kind == "integer" and target.bits < 32:
         return build_conversion(arith.index_cast(i64.type, value), i64, target)

@@ -28,7 +28,7 @@ from .node import (
     shape_text,
     walk,
 )
-from .positions import PositionComparison, narrow_comparisons
+from .positions import PositionComparison, PositionConversion, narrow_operations
 
 #: Element types of fragments with the positions of an accumulator.
 ACCUMULATORS = (f32, f16, i32, bf16, i16, i8, u8, e4m3, e5m2, i4, u4)
@@ -62,10 +62,10 @@ def build_map(node: ElementExpr) -> Any:
     matrix_shape = node.shape if node.axis is None else None
     broadcast = [_broadcast(value, matrix_shape) for value in inputs.values()]
     positions = _check_positions(node, node.axis)
-    comparisons = narrow_comparisons(node, shape_of(broadcast[0].type), node.axis)
+    narrow = narrow_operations(node, shape_of(broadcast[0].type), node.axis)
 
     def body(*arguments: Any) -> Any:
-        return _element(node, dict(zip(inputs, arguments, strict=False)), arguments, comparisons)
+        return _element(node, dict(zip(inputs, arguments, strict=False)), arguments, narrow)
 
     return smem.map(broadcast, body, bool(positions), node.dtype.type)
 
@@ -103,10 +103,10 @@ def build_fill(node: ElementExpr, shape: tuple[int, ...], axis: int | None) -> A
     """
     _check_positions(node, axis)
     zero = smem.fill(elements.constant(0, node.dtype), shape, False, node.dtype.type, axis)
-    comparisons = narrow_comparisons(node, shape, axis)
+    narrow = narrow_operations(node, shape, axis)
 
     def body(_: Any, *positions: Any) -> Any:
-        return _element(node, {}, positions, comparisons)
+        return _element(node, {}, positions, narrow)
 
     return smem.map([zero], body, True, node.dtype.type)
 
@@ -185,7 +185,7 @@ def _element(
     node: ElementExpr,
     inputs: dict[int, Any],
     arguments: tuple[Any, ...],
-    comparisons: dict[int, PositionComparison],
+    narrow: dict[int, PositionComparison | PositionConversion],
 ) -> Any:
     """Build the expression for an element, and return its value."""
     computed = dict(inputs)
@@ -200,10 +200,10 @@ def _element(
         if id(part) in positions:
             assert isinstance(part, Coordinate)
             computed[id(part)] = position(part.dim)
-        elif id(part) in comparisons:
+        elif id(part) in narrow:
             assert isinstance(part, Operation)
             with part.location:
-                computed[id(part)] = comparisons[id(part)].build(narrow_position)
+                computed[id(part)] = narrow[id(part)].build(narrow_position)
         elif isinstance(part, Uniform):
             computed[id(part)] = _uniform(part)
         elif ready:

@@ -1,7 +1,7 @@
-"""Comparisons of positions, in 32 bits.
+"""Comparisons and conversions of positions, in 32 bits.
 
-Indices have 64 bits, which take the chip two instructions to compare, but positions are below the extents
-of their fragment. So `key + column <= query + row` is `column <= row + limit` in 32 bits. The limit,
+Indices have 64 bits, which take the chip two instructions to compare and several to convert to a float,
+but positions are below the extents of their fragment. So `key + column <= query + row` is `column <= row + limit` in 32 bits. The limit,
 `query - key`, is the same for all elements; beyond what positions can reach, only its sign matters.
 """
 
@@ -13,7 +13,7 @@ from functools import reduce
 from typing import Any
 
 from ...bindings.mlir import arith
-from ..dtypes import i32
+from ..dtypes import DType, i32
 from . import elements
 from .index import Index, as_index
 from .node import Coordinate, ElementExpr, Operation, Uniform, walk
@@ -43,20 +43,46 @@ class PositionComparison:
         """Build the comparison of an element with a position (i32) for each dimension."""
         left, right = [], [self.limit]
         for dim, factor in self.factors.items():
-            term = position(dim)
-            if abs(factor) != 1:
-                term = arith.muli(term, elements.constant(abs(factor), i32))
+            term = _multiple(position(dim), abs(factor))
             (left if factor > 0 else right).append(term)
         sums = [reduce(arith.addi, terms or [elements.constant(0, i32)]) for terms in (left, right)]
         return elements.build_operation(self.name, i32, sums)
 
 
-def narrow_comparisons(
-    node: ElementExpr, shape: tuple[int, ...], axis: int | None
-) -> dict[int, PositionComparison]:
-    """Return the comparisons in an expression that 32 bits decide, by the ids of their nodes.
+@dataclass(frozen=True)
+class PositionConversion:
+    """The conversion of a sum of positions to a float.
 
-    Their limits are built at the current insertion point.
+    Attributes:
+        factors: of each dimension's position, and of None, which is 1.
+        dtype: the float type.
+    """
+
+    factors: _Form
+    dtype: DType
+
+    def build(self, position: Callable[[int], Any]) -> Any:
+        """Build the conversion of an element with a position (i32) for each dimension."""
+        terms = [
+            elements.constant(factor, i32)
+            if dim is None
+            else _multiple(position(dim), factor)
+            for dim, factor in self.factors.items()
+        ]
+        total = reduce(arith.addi, terms or [elements.constant(0, i32)])
+        return elements.build_conversion(total, i32, self.dtype)
+
+
+def _multiple(position: Any, factor: int) -> Any:
+    return position if factor == 1 else arith.muli(position, elements.constant(factor, i32))
+
+
+def narrow_operations(
+    node: ElementExpr, shape: tuple[int, ...], axis: int | None
+) -> dict[int, PositionComparison | PositionConversion]:
+    """Return the operations in an expression that 32 bits decide, by the ids of their nodes.
+
+    The limits of comparisons are built at the current insertion point.
 
     Args:
         node: the expression.
@@ -64,7 +90,7 @@ def narrow_comparisons(
     """
     extents = dict(enumerate(shape)) if axis is None else {1 - axis: shape[0]}
     forms: dict[int, _Form] = {}
-    comparisons: dict[int, PositionComparison] = {}
+    narrow: dict[int, PositionComparison | PositionConversion] = {}
     for part in walk(node):
         operands = [forms[id(x)] for x in part.arguments() if id(x) in forms]
         if len(operands) < len(part.arguments()):
@@ -73,10 +99,21 @@ def narrow_comparisons(
             left, right = operands
             comparison = _narrow(part.name, _add(left, right, -1), extents)
             if comparison is not None:
-                comparisons[id(part)] = comparison
+                narrow[id(part)] = comparison
+        elif isinstance(part, Operation) and part.name == "to" and part.dtype.is_float:
+            if _reaches_less_than(2**31, operands[0], extents):
+                narrow[id(part)] = PositionConversion(operands[0], part.dtype)
         elif (form := _linear_form(part, operands)) is not None:
             forms[id(part)] = form
-    return comparisons
+    return narrow
+
+
+def _reaches_less_than(bound: int, form: _Form, extents: Mapping[int, int]) -> bool:
+    """Return whether no part of a linear form of positions alone reaches a bound."""
+    if not form.keys() <= {None, *extents}:
+        return False
+    most = {**extents, None: 2}
+    return sum(abs(factor) * (most[key] - 1) for key, factor in form.items()) < bound
 
 
 def _linear_form(node: ElementExpr, operands: list[_Form]) -> _Form | None:

@@ -64,3 +64,34 @@ def test_no_comparison_of_a_map_has_64_bits():
 
     comparisons = re.findall(r"arith\.cmpi .* : (\w+)", mask.mlir(sl.f32, sl.i64, sl.f32))
     assert comparisons == ["i32", "i32"]
+
+
+@sl.kernel("(64,64), ()")
+def to_floats(Y, n):
+    key = n.to(sl.index)
+    least = (key + sl.iota(1) - sl.iota(0)).to(sl.f32)
+    narrow = (3 * sl.iota(1) - 2 * sl.iota(0) - 7).to(sl.f32)
+    wide = (sl.iota(1) * 2**26 - key).to(sl.f32)
+    sl.store(sl.zeros((64, 64), sl.f32) + least + narrow + wide, Y)
+
+
+@pytest.mark.parametrize("n", [0, 2**31, 2**43, -(2**40)])
+def test_positions_become_the_floats_of_64_bits(n):
+    y = np.zeros((64, 64), np.float32)
+    to_floats[1](y, np.int64(n), on="cpu")
+    terms = (n + COLUMN - ROW, 3 * COLUMN - 2 * ROW - 7, COLUMN * 2**26 - n)
+    expected = sum(np.broadcast_to(term, (64, 64)).astype(np.float32) for term in terms)
+    np.testing.assert_array_equal(y, expected)
+    conversions = re.findall(r"arith\.sitofp .* : (\w+) to f32", to_floats.mlir(sl.f32, sl.i64))
+    assert sorted(conversions) == ["i32", "i64", "i64"]
+
+
+def test_floats_become_indices():
+    @sl.kernel("(8,), (8,)")
+    def gather(X, Y):
+        for i in range(8):
+            Y[i] = X[X[i].to(sl.index)]
+
+    x, y = np.array([7, 3, 0.9, 1, 2, 6, 5, 4], np.float32), np.zeros(8, np.float32)
+    gather[1](x, y, on="cpu")
+    np.testing.assert_array_equal(y, x[x.astype(int)])

@@ -26,6 +26,7 @@ class CaseSeconds:
 
     def __init__(self, config: pytest.Config) -> None:
         self.seconds: dict[str, float] = {}
+        self._unmarked: dict[str, float] = {}
         self._config = config
         self._began = self._shared = 0.0
 
@@ -69,8 +70,13 @@ class CaseSeconds:
         if self._config.getoption("--record-slow"):
             tiers.write_slow(self.seconds, circumstances())
         if self._config.getoption("--check-slow") and (slow := self._unmarked_cases()):
-            print(_message(slow), file=sys.stderr)
+            self._unmarked = slow
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter) -> None:
+        """Name the cases that the table lacks, among the last lines: a log is often cut above them."""
+        if self._unmarked:
+            terminalreporter.write_line(_message(self._unmarked))
 
     def _unmarked_cases(self) -> dict[str, float]:
         """Return the CPU seconds of the cases that the table lacks, and that were slow in two runs."""
