@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from ...bindings.mlir import arith, ir, math
 from ...dialect.elements import computed_type
-from ..dtypes import DType, b1, bf16, f32, f64, i8, i32, i64, u4, u8
+from ..dtypes import DType, b1, bf16, f32, i8, i32, i64, u4, u8
 from ..errors import TraceError
 from ..trace import current
 

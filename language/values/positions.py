@@ -1,8 +1,9 @@
 """Comparisons and conversions of positions, in 32 bits.
 
 Indices have 64 bits, which take the chip two instructions to compare and several to convert to a float,
-but positions are below the extents of their fragment. So `key + column <= query + row` is `column <= row + limit` in 32 bits. The limit,
-`query - key`, is the same for all elements; beyond what positions can reach, only its sign matters.
+but positions are below the extents of their fragment. So `key + column <= query + row` is `column <=
+row + limit` in 32 bits. The limit, `query - key`, is the same for all elements; beyond what positions
+can reach, only its sign matters.
 """
 
 from __future__ import annotations
@@ -64,9 +65,7 @@ class PositionConversion:
     def build(self, position: Callable[[int], Any]) -> Any:
         """Build the conversion of an element with a position (i32) for each dimension."""
         terms = [
-            elements.constant(factor, i32)
-            if dim is None
-            else _multiple(position(dim), factor)
+            elements.constant(factor, i32) if dim is None else _multiple(position(dim), factor)
             for dim, factor in self.factors.items()
         ]
         total = reduce(arith.addi, terms or [elements.constant(0, i32)])
