@@ -19,6 +19,20 @@ def has_unit_attribute(op: Op, name: str) -> bool:
     return True
 
 
+def positive_attribute(op: Op, name: str) -> int | None:
+    """Return an integer attribute of an op; None if it is absent.
+
+    Raises:
+        Invalid: if it is not a positive integer.
+    """
+    if name not in op.attributes:
+        return None
+    attribute = op.attributes[name].maybe_downcast()
+    if not isinstance(attribute, ir.IntegerAttr) or attribute.value < 1:
+        raise Invalid(f"has {name} = {attribute}; expected a positive integer")
+    return attribute.value
+
+
 def string_attribute(op: Op, name: str, values: tuple[str, ...]) -> str | None:
     """Return a string attribute of an op; None if it is absent.
 

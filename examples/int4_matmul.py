@@ -13,7 +13,7 @@ def int4_matmul(W, S, X, C, *, bm=128, bn=16, stages=4, group=128):
     """
     M, N = sl.multiple_of(C.shape, (bm, bn))
     x, y = sl.grid(sl.cdiv(N, bn), sl.cdiv(M, bm))
-    steps = sl.cdiv(X.shape[0], group)
+    steps = S.shape[1]
     w, b = sl.alloc((stages, bm, group // 2), W.dtype), sl.alloc((stages, group, bn), X.dtype)
     pipe = sl.pipeline(stages, consumers=2)
     with sl.warp_specialize():

@@ -86,6 +86,14 @@ def compare(predicate: str, left: Value, right: Value | int) -> Value:
     return value("arith.cmpi", (left, right), ir.IntegerType.get_signless(1), predicate=number)
 
 
+def conjunction(conditions: Sequence[Value]) -> Value:
+    """Create the `arith.andi` of conditions (i1), of which there is at least one."""
+    first, *others = conditions
+    for condition in others:
+        first = binary("andi", first, condition)
+    return first
+
+
 def select(condition: Value, yes: Value | int, no: Value | int) -> Value:
     """Create `arith.select` of two i32; numbers become constants."""
     operands = [constant(v, i32()) if isinstance(v, int) else v for v in (yes, no)]

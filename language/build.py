@@ -65,7 +65,7 @@ def build(
 
     Args:
         function: the kernel.
-        parameters: of its arrays and numbers, by name.
+        parameters: of its arrays and numbers, by name; the constants give the extents that they name.
         dtypes: their element types; None for those that are None in the kernel.
         constants: the values of its keyword-only parameters.
         options: of the decorator.
@@ -74,6 +74,7 @@ def build(
         TraceError: for a mistake in the kernel, at its line.
     """
     function = rewrite(function, Statements(function.__code__))
+    parameters = {name: given.with_extents(constants) for name, given in parameters.items()}
     with enter_kernel(function.__code__, parameters, dtypes, options) as (trace, module, arguments):
         returned = function(*arguments, **constants)
         _check_end(trace, returned)

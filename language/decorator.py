@@ -37,7 +37,8 @@ class Kernel(TracedFunction, CallableOnArrays):
     @property
     def lowering(self) -> dict[str, Any]:
         """Options of `compile` that the kernel itself needs."""
-        return {"insert_sync": True} if self.options.inserts_sync else {}
+        synchronization = {"insert_sync": True} if self.options.inserts_sync else {}
+        return {"mask_accesses": True, **synchronization}
 
     def compile(
         self,

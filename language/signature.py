@@ -8,6 +8,7 @@ strides and type may be missing.
 |---|---|
 | `(M,K)` | a contiguous array of two dimensions. Equal names are equal extents, in all parts |
 | `(M,64)` | the last extent is 64 |
+| `(M,d)` | the last extent is d, if the kernel has a keyword-only parameter d that is an integer |
 | `(M,)`, `(M)` | an array of one dimension |
 | `()` | a number |
 | `(M,K):bf16` | elements of bf16, a type of the list at the end; without, the call says it |
@@ -20,7 +21,8 @@ strides and type may be missing.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..bindings.mlir import ir
@@ -61,6 +63,26 @@ class Parameter:
     def is_scalar(self) -> bool:
         """Whether it is a number."""
         return not self.shape
+
+    def with_extents(self, constants: Mapping[str, Any]) -> Parameter:
+        """Return the parameter with the extents that constants of the kernel name.
+
+        Raises:
+            TraceError: for a constant below 1.
+        """
+        fixed = {
+            name: constants[name]
+            for name in self.shape
+            if isinstance(name, str) and type(constants.get(name)) is int
+        }
+        for name, extent in fixed.items():
+            if extent < 1:
+                raise TraceError(
+                    f"the constant {name}, an extent of {self}, is {extent}; expected a "
+                    "positive number"
+                )
+        shape = tuple(fixed.get(str(extent), extent) for extent in self.shape)
+        return replace(self, shape=shape) if fixed else self
 
     def type(self, dtype: DType) -> Any:
         """Return the MLIR type of the argument in the current context."""

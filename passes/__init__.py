@@ -12,6 +12,7 @@ from .insert_sync import InsertSync
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
+from .mask_accesses import MaskAccesses
 from .materialize_descriptors import MaterializeDescriptors
 from .place_accumulators import PlaceAccumulators
 from .smem_to_nvvm import SmemToNvvm
@@ -70,6 +71,7 @@ register_passes(
     Allocate,
     CheckAsync,
     AssertBounds,
+    MaskAccesses,
     MaterializeDescriptors,
     LowerMma,
     LowerCopies,

@@ -15,6 +15,7 @@ from .insert_sync import InsertSync
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
+from .mask_accesses import MaskAccesses
 from .materialize_descriptors import MaterializeDescriptors
 from .place_accumulators import PlaceAccumulators
 from .uplift_to_fma import UpliftToFma
@@ -34,6 +35,7 @@ class SmemToNvvm(Pass):
     reserved_bytes: int = option(0, "bytes to reserve at the start of dynamic shared memory")
 
     assert_bounds: bool = option(False, "assert, for the emulator, that positions are within tiles")
+    mask_accesses: bool = option(False, "mask accesses of arrays that may be outside of them")
     insert_sync: bool = option(False, "first insert the synchronization that program order needs")
 
     def passes(self) -> Iterator[Pass]:
@@ -47,6 +49,9 @@ class SmemToNvvm(Pass):
         yield CheckAsync()
         if self.assert_bounds:
             yield AssertBounds()
+        # What is proven before is not changed: masks leave accesses out.
+        if self.mask_accesses:
+            yield MaskAccesses(explain=self.explain)
         yield MaterializeDescriptors(arch=self.arch, explain=self.explain)
         yield LowerMma(arch=self.arch)
         yield LowerCopies()

@@ -330,15 +330,20 @@ def launch_grid(
     if grid is None:
         if kernel["grid"] is None:
             raise LaunchError(f"{kernel['entry']} has no smem.grid; pass a grid")
-        grid = []
-        for extent, covered in kernel["grid"]:
+        for extent, _ in kernel["grid"]:
             if extent not in extents:
                 raise LaunchError(
                     f"the grid of {kernel['entry']} needs {extent}, which no input has"
                 )
-            grid.append(ceil(extents[extent] / covered))
+        grid = _declared_grid(kernel, extents)
     if not 1 <= len(grid) <= 3 or any(g < 1 for g in grid):
         raise LaunchError(f"a grid has one to three positive extents, not {list(grid)}")
+    if any(g > most for g, most in zip(grid, _declared_grid(kernel, extents), strict=False)):
+        # Its blocks would be outside of the arrays, of which kernels are compiled to know nothing.
+        raise LaunchError(
+            f"a grid of {list(grid)} blocks is larger than the one that {kernel['entry']} declares: "
+            f"{_declared_grid(kernel, extents)}"
+        )
     x, y, z = (*grid, 1, 1)[:3]
     if any(g > most for g, most in zip((x, y, z), _MAX_GRID, strict=True)):
         raise LaunchError(f"a grid of {[x, y, z]} is not possible; at most {list(_MAX_GRID)}")
@@ -349,6 +354,12 @@ def launch_grid(
             f"multiples of {list(cluster)}"
         )
     return x, y, z
+
+
+def _declared_grid(kernel: Mapping[str, Any], extents: Mapping[str, int]) -> list[int]:
+    """Return the blocks that cover the extents of a manifest's grid; the most for an unknown extent."""
+    most = max(_MAX_GRID)
+    return [ceil(extents[x] / by) if x in extents else most for x, by in kernel["grid"] or ()]
 
 
 def pack(matrix: Matrix) -> list[Any]:

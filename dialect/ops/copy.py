@@ -119,6 +119,8 @@ class CopyOp(AnyCopy, name="copy"):
     is copied from i8, whose bytes hold 8 or 2 elements, the first in the lowest bits. Padded elements of
     4 and 6 bits are copied by `smem.tma_load` only.
 
+    A memref of dynamic extents may have fewer elements than the tile, which is 0 behind them, or more.
+
     All threads of the CTA execute the op. Each access moves 16 bytes along the dimension that is
     contiguous in global memory, whose lines (rows or columns) must begin at multiples of 16 bytes. The
     tile is written by ordinary stores: a barrier makes them visible to other threads; `smem.fence`
@@ -220,8 +222,6 @@ def _check(
         expected = "a memref" if asynchronous else "a tile or a memref"
         raise Invalid(f"copies from {expected}, not {source}")
     check_global(source, "copies from")
-    if source.rank < 2:
-        raise Invalid(f"copies from {source}; expected a matrix of rank 2")
     if holds_scale_blocks(source):
         if permutation != (0, 1) or relayout:
             raise Invalid(
@@ -229,6 +229,8 @@ def _check(
             )
         check_blocks(source, tile, "copies")
         return
+    if source.rank != 2:
+        raise Invalid(f"copies from {source}; expected a matrix of rank 2")
     reject_rows(source, tile)
     _check_elements(source, tile, asynchronous)
     if relayout and tile_element(tile) == E2M1:
@@ -236,7 +238,11 @@ def _check(
             "has relayout, but elements of 4 bits are not transposed; expected data that is K-major"
         )
     expected = _source_shape(source, tile, permutation)
-    if tuple(source.shape) != expected:
+    any_extent = ir.ShapedType.get_dynamic_size()
+    if any(
+        extent not in (any_extent, count)
+        for extent, count in zip(source.shape, expected, strict=True)
+    ):
         raise Invalid(
             f"copies {source} to a tile of "
             f"{'x'.join(map(str, shape))}{_permutation_text(permutation)}; take a memref.subview "

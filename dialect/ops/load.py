@@ -1,6 +1,7 @@
 """`smem.load`: a tile or a matrix in global memory to the registers of a warpgroup."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from math import prod
 from typing import Any
 
 from ...bindings.diagnostics import Invalid, format_location
@@ -28,7 +29,7 @@ from ..effects import Effects, Scope, read
 from ..elements import element_of, tile_element_types
 from ..memrefs import check_global, check_multiples, strides_of
 from ..op import SmemOp
-from ..optional_attributes import has_unit_attribute
+from ..optional_attributes import has_unit_attribute, positive_attribute
 from ..slices import check_slice_type, slice_dim
 from ..types import (
     FragmentType,
@@ -44,6 +45,9 @@ from ..types import (
 )
 from ..uses import Chooser, Path
 from ..verifier import verifier
+
+#: Attribute: the rows of each of several matrices whose extents are dynamic.
+MATRIX_ROWS = "matrix_rows"
 
 #: Element types in memory that can be loaded into an accumulator, by accumulator type. Those of 4 bits
 #: are two to a byte.
@@ -118,9 +122,19 @@ class LoadOp(SmemOp, name="load"):
         """
         return has_unit_attribute(self, "interleaved")
 
+    @property
+    def matrix_rows(self) -> int | None:
+        """The rows of each matrix, if the number of matrices and their extents are dynamic; see
+        `smem.store`.
+
+        Raises:
+            Invalid: if the attribute is not a positive integer.
+        """
+        return positive_attribute(self, MATRIX_ROWS)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        _check(self.source.type, self.fragment.type)
+        _check(self.source.type, self.fragment.type, self.matrix_rows)
         if self.is_interleaved:
             _check_interleaved(self.source.type, self.fragment.type, self.rank is not None)
         if self.rank is not None:
@@ -142,20 +156,23 @@ def access_of(fragment: Type, remote: bool = False) -> Callable[[TileLayout], Fr
 
 
 @cached_in_context
-def _check(source: Type, result: Type) -> None:
+def _check(source: Type, result: Type, matrix_rows: int | None) -> None:
     check_fragment(result)
+    check_matrix_rows(source, result, matrix_rows)
     if is_in_flight(result):
         raise Invalid(f"results in {result}; expected #smem.accumulator")
     if is_metadata(result):
         _check_metadata(source, result)
     elif slice_dim(result) is not None:
-        check_vector(source, result, "loads", "from", LOADED[fragment_accumulator(result).name])
+        elements = LOADED[fragment_accumulator(result).name]
+        check_vector(source, result, "loads", "from", elements, matrix_rows)
     elif isinstance(source, TileType):
         _check_tile(source, result)
     elif is_a_fragment(result):
         raise Invalid(f"loads an A fragment from a tile, not from {source}; copy it to a tile")
     else:
-        check_matrix(source, result, "loads", "from", LOADED[fragment_accumulator(result).name])
+        elements = LOADED[fragment_accumulator(result).name]
+        check_matrix(source, result, "loads", "from", elements, matrix_rows)
 
 
 def _check_interleaved(source: Type, result: Type, remote: bool) -> None:
@@ -225,6 +242,24 @@ def _check_tile(tile: Type, result: Type) -> None:
             raise Invalid(f"cannot load from a tile of layout {layout}: {error}") from None
 
 
+def check_matrix_rows(memory: Type, fragment: Type, matrix_rows: int | None) -> None:
+    """Check that the rows of each matrix are stated only where they do not follow from the type.
+
+    Raises:
+        Invalid: if they are stated for other memory than several matrices of dynamic extents.
+    """
+    if matrix_rows is None:
+        return
+    if isinstance(memory, ir.MemRefType) and not is_metadata(fragment):
+        rows = memory.shape if slice_dim(fragment) is not None else memory.shape[:-1]
+        if [*rows] == [ir.ShapedType.get_dynamic_size()] * 2:
+            return
+    raise Invalid(
+        f"has {MATRIX_ROWS} = {matrix_rows}, but accesses {memory}; expected a memref with rows in two "
+        "dimensions of dynamic extents"
+    )
+
+
 def shape_in_memory(fragment: Type) -> tuple[int, ...]:
     """Return the shape of the tile or matrix of a fragment: elements of 4 bits are two to a byte."""
     rows, columns = shape_of(fragment)
@@ -238,16 +273,18 @@ def check_matrix(
     verb: str,
     preposition: str,
     elements: Collection[str],
+    matrix_rows: int | None,
 ) -> None:
     """Check that a matrix in global memory has the shape of a fragment and a fitting element type.
 
-    Its last two extents may be dynamic, and its rows in two dimensions.
+    Extents may be dynamic, and its rows in two dimensions.
 
     Args:
         memref: the matrix type.
         fragment: the fragment type.
         verb, preposition: words of the message: "loads", "from".
         elements: names of the element types that the matrix can have.
+        matrix_rows: rows of each matrix, if both dimensions of the rows are dynamic; else None.
 
     Raises:
         Invalid: if it has not.
@@ -258,43 +295,39 @@ def check_matrix(
     strides, _ = strides_of(memref)
     rows, columns = shape_in_memory(fragment)
     *outer, last = memref.shape
-    # A byte holds two columns of 4 bits; columns of them have no bounds, nor have loads.
-    is_packed = columns != shape_of(fragment)[1]
     any_extent = ir.ShapedType.get_dynamic_size()
-    last_extents = (columns,) if is_packed else (columns, any_extent)
-    is_static = is_packed and verb == "loads"
-    fits = last in last_extents and _has_count(outer, rows)
-    if not fits or (is_static and any_extent in outer):
+    if last not in (columns, any_extent) or not _has_count(outer, rows, matrix_rows):
         shape = f"{rows}x{columns}"
-        others = "" if is_packed else " or ?x?"
-        alternatives = (
-            ""
-            if is_static
-            else f", of ?x{columns}{others} for the elements that there are, or of GxRx{columns} with "
-            f"G * R = {rows}"
-        )
         raise Invalid(
             f"{verb} a fragment of {shape} {preposition} {memref}; take a memref.subview of static "
-            f"shape {shape}{alternatives}"
+            f"shape {shape}, of ?x{columns} or ?x? for the elements that there are, or of "
+            f"GxRx{columns} with G * R = {rows}"
         )
     check_memory_element(memref, fragment, verb, preposition, elements)
-    if strides[-1] == 1 and not is_packed:
+    # A byte holds two columns of 4 bits.
+    if strides[-1] == 1 and columns == shape_of(fragment)[1]:
         check_multiples(memref, len(outer), 2, f"{verb} {preposition}", "a pair of columns")
 
 
-def _has_count(extents: Collection[int], count: int) -> bool:
-    """Whether one or two dimensions of a memref have `count` rows or elements; the last may be dynamic.
+def _has_count(extents: Sequence[int], count: int, matrix_rows: int | None) -> bool:
+    """Whether one or two dimensions of a memref have `count` rows or elements, or are dynamic.
 
     Args:
         extents: of the dimensions.
         count: the number of rows or elements.
+        matrix_rows: those along the second dimension, if both are dynamic; else None.
     """
     if not extents:
         return False
-    *outer, last = extents
-    if len(outer) > 1 or (outer and (outer[0] <= 0 or count % outer[0])):
+    any_extent = ir.ShapedType.get_dynamic_size()
+    if len(extents) == 1:
+        return extents[0] in (any_extent, count)
+    static = [extent for extent in extents if extent != any_extent]
+    if not static and len(extents) == 2 and matrix_rows is not None:
+        return count % matrix_rows == 0
+    if len(extents) > 2 or not static or min(static) < 1:
         return False
-    return last in (ir.ShapedType.get_dynamic_size(), count // outer[0] if outer else count)
+    return prod(static) == count if len(static) == 2 else count % static[0] == 0
 
 
 def check_vector(
@@ -303,6 +336,7 @@ def check_vector(
     verb: str,
     preposition: str,
     elements: Collection[str],
+    matrix_rows: int | None,
 ) -> None:
     """Check that a vector in global memory has the extent of a slice and a fitting element type.
 
@@ -311,6 +345,7 @@ def check_vector(
         slice_: the type of the slice.
         verb, preposition: words of the message: "loads", "from".
         elements: names of the element types that the vector can have.
+        matrix_rows: as of `check_matrix`.
 
     Raises:
         Invalid: if it has not.
@@ -322,7 +357,7 @@ def check_vector(
         raise Invalid(f"{verb} a slice {preposition} {memref}; expected a vector, as {expected}")
     check_global(memref, f"{verb} {preposition}")
     strides_of(memref)
-    if not _has_count(memref.shape, extent):
+    if not _has_count(memref.shape, extent, matrix_rows):
         raise Invalid(
             f"{verb} a slice of {extent} {preposition} {memref}; take a memref.subview of rank 1, as "
             f"{expected}, of a dynamic extent, or of GxR with G * R = {extent}"

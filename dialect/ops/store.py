@@ -14,6 +14,7 @@ from ..caching import cached_in_context
 from ..effects import Effects, Scope, write
 from ..elements import tile_element_types
 from ..op import SmemOp
+from ..optional_attributes import positive_attribute
 from ..slices import slice_dim
 from ..types import (
     FragmentType,
@@ -27,7 +28,14 @@ from ..types import (
 )
 from ..uses import Chooser, Path
 from ..verifier import verifier
-from .load import access_of, check_matrix, check_vector, shape_in_memory
+from .load import (
+    MATRIX_ROWS,
+    access_of,
+    check_matrix,
+    check_matrix_rows,
+    check_vector,
+    shape_in_memory,
+)
 
 #: Element types in memory that an accumulator can be stored as, by accumulator type.
 STORED = {
@@ -58,7 +66,9 @@ class StoreOp(SmemOp, name="store"):
 
     A memref of rank 3 in global memory, G x R x N, has the fragment's G * R rows in its two first
     dimensions: R rows of each of G matrices. If R is dynamic, the fragment has its rows divided by G for
-    each matrix, which gets those that it has. So has a memref of rank 2 the elements of a slice.
+    each matrix, which gets those that it has; if G is dynamic, the matrices that there are get R rows
+    each. If both are, `matrix_rows` is the fragment's rows for each matrix. So has a memref of rank 2 the
+    elements of a slice.
 
     In row-major global memory, pairs of adjacent columns are stored together; the rows must begin at
     multiples of two elements. A tile of a 16-bit type is written by `stmatrix` if 16 bytes are contiguous
@@ -77,22 +87,32 @@ class StoreOp(SmemOp, name="store"):
             f"the store at {format_location(self.location)}", access_of(self.fragment.type), path
         )
 
+    @property
+    def matrix_rows(self) -> int | None:
+        """The rows of each matrix, if the number of matrices and their extents are dynamic.
+
+        Raises:
+            Invalid: if the attribute is not a positive integer.
+        """
+        return positive_attribute(self, MATRIX_ROWS)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        _check(self.fragment.type, self.target.type)
+        _check(self.fragment.type, self.target.type, self.matrix_rows)
 
 
 @cached_in_context
-def _check(source: Type, target: Type) -> None:
+def _check(source: Type, target: Type, matrix_rows: int | None) -> None:
+    check_matrix_rows(target, source, matrix_rows)
     if slice_dim(source) is not None:
         check_fragment(source)
         elements = STORED[fragment_accumulator(source).name]
-        check_vector(target, source, "stores", "to", elements)
+        check_vector(target, source, "stores", "to", elements, matrix_rows)
         return
     check_readable(source)
     elements = STORED[fragment_accumulator(source).name]
     if not isinstance(target, TileType):
-        check_matrix(target, source, "stores", "to", elements)
+        check_matrix(target, source, "stores", "to", elements, matrix_rows)
         return
     if shape_of(target) != shape_in_memory(source):
         raise Invalid(

@@ -9,9 +9,11 @@ import numpy as np
 
 from ..access import locate
 from ..cta import ConvergentThreads
+from ..errors import Stop, ViolationKind
 from ..kernel import Op
 from ..memory import GLOBAL, SHARED, GlobalArray
 from ..registry import executes
+from ..types import as_signed
 
 _KEY = "cp.async"
 
@@ -59,24 +61,50 @@ def _copies(convergent: ConvergentThreads) -> _Copies:
     return cta.state[_KEY]
 
 
+def _read(
+    convergent: ConvergentThreads, address: np.ndarray, size: int, counts: np.ndarray
+) -> np.ndarray:
+    """Return the bytes that each thread reads: 0 behind the first `counts` of `size` bytes.
+
+    Addresses are multiples of `size`, even of threads that read fewer (PTX ISA, cp.async: src-size).
+    """
+    cta, report = convergent.cta, convergent.cta.reporter(convergent)
+    if ((counts < 0) | (counts > size)).any():
+        text = f"copies {counts[np.argmax((counts < 0) | (counts > size))]} of {size} bytes"
+        report(ViolationKind.OUT_OF_BOUNDS, text)
+        raise Stop
+    if (address % size).any():
+        list(locate(convergent, address, GLOBAL, size, "reads"))
+    data = np.zeros((len(address), size), np.uint8)
+    for count in np.unique(counts):
+        those, step = np.flatnonzero(counts == count), size if count == size else 1
+        for offset in range(0, int(count), step):
+            threads = convergent.lanes.threads[those]
+            found = locate(convergent, address[those] + offset, GLOBAL, step, "reads", threads)
+            for memory, among, local in found:
+                if isinstance(memory, GlobalArray):
+                    readers, number = convergent.threads[those[among]], convergent.current.number
+                    cta.launch.order.read(readers, memory, local, step, number, report)
+                data[those[among], offset : offset + step] = memory.load(local, step)
+    return data
+
+
 @executes("nvvm.cp.async.shared.global")
 def _copy(op: Op) -> Any:
     size = op.number("size")
-    if len(op.operand_types) != 2:
-        raise op.refuse("copies fewer bytes than it writes, which the emulator does not know")
 
-    def step(convergent: ConvergentThreads, target: Any, source: Any) -> None:
+    def step(
+        convergent: ConvergentThreads, target: Any, source: Any, bytes_read: Any = None
+    ) -> None:
         cta, copies = convergent.cta, _copies(convergent)
         number, report = convergent.current.number, cta.reporter(convergent)
         to, from_ = (
             convergent.broadcast(convergent.check_value(value)) for value in (target, source)
         )
-        data = np.empty((len(from_), size), np.uint8)
-        for memory, among, local in locate(convergent, from_, GLOBAL, size, "reads"):
-            if isinstance(memory, GlobalArray):
-                readers = convergent.threads[among]
-                cta.launch.order.read(readers, memory, local, size, number, report)
-            data[among] = memory.load(local, size)
+        counts = np.full(len(from_), size)
+        if bytes_read is not None:
+            counts = as_signed(convergent.broadcast(convergent.check_value(bytes_read)))
+        data = _read(convergent, from_, size, counts)
         for memory, among, local in locate(convergent, to, SHARED, size, "writes"):
             rows, threads = memory.rows(local, size), convergent.lanes.threads[among]
             cta.shadow.check_write(threads + cta.first_thread, rows, size, report)

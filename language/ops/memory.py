@@ -122,7 +122,8 @@ def check_shapes(source: Any, tile: Any, permutation: Sequence[int] | None = Non
         return
     expected = tile.shape if permutation is None else tuple(tile.shape[d] for d in permutation)
     same = source.dtype.bits == tile.dtype.bits
-    if len(source.shape) == len(expected) and source.shape != expected and same:
+    # Blocks of scale factors have five dimensions; a tile with stages has a message of its own.
+    if len(source.shape) != 5 and len(expected) == 2 and source.shape != expected and same:
         raise TraceError(
             f"{source.type_text} is copied to {tile.type_text}; expected a window "
             f"{'x'.join(map(str, expected))}"

@@ -94,3 +94,12 @@ func.func @blocks_of_scale_factors(%m: memref<2x2x32x4x4xf8E8M0FNU>, %i: memref<
   "smem.copy_async"(%n, %u) : (!part, !open) -> ()
   return
 }
+
+// CHECK-LABEL: func.func @dynamic_extents
+func.func @dynamic_extents(%m: memref<?x64xbf16>, %n: memref<?x?xbf16>, %t: !rows) {
+  // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) : (memref<?x64xbf16>, !smem.tile<
+  "smem.copy"(%m, %t) : (memref<?x64xbf16>, !rows) -> ()
+  // CHECK: "smem.copy_async"(%{{.*}}, %{{.*}}) : (memref<?x?xbf16>, !smem.tile<
+  "smem.copy_async"(%n, %t) : (memref<?x?xbf16>, !rows) -> ()
+  return
+}

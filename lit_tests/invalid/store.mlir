@@ -127,9 +127,36 @@ func.func @rank(%c: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>, %t: me
 // -----
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @any_stack(%c: !c, %m: memref<?x16x64xf32>) {
-  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<?x16x64xf32>; take a memref.subview of static shape 64x64, of ?x64 or ?x? for the elements that there are, or of GxRx64 with G * R = 64}}
-  "smem.store"(%c, %m) : (!c, memref<?x16x64xf32>) -> ()
+func.func @any_stack(%c: !c, %m: memref<?x?x64xf32>) {
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<?x?x64xf32>; take a memref.subview of static shape 64x64, of ?x64 or ?x? for the elements that there are, or of GxRx64 with G * R = 64}}
+  "smem.store"(%c, %m) : (!c, memref<?x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @rows_that_divide_none(%c: !c, %m: memref<?x?x64xf32>) {
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<?x?x64xf32>; take a memref.subview of static shape 64x64, of ?x64 or ?x? for the elements that there are, or of GxRx64 with G * R = 64}}
+  "smem.store"(%c, %m) {matrix_rows = 24} : (!c, memref<?x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @rows_that_the_type_has(%c: !c, %m: memref<?x16x64xf32>) {
+  // expected-error@+1 {{'smem.store' op has matrix_rows = 16, but accesses memref<?x16x64xf32>; expected a memref with rows in two dimensions of dynamic extents}}
+  "smem.store"(%c, %m) {matrix_rows = 16} : (!c, memref<?x16x64xf32>) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @no_rows(%c: !c, %m: memref<?x?x64xf32>) {
+  // expected-error@+1 {{'smem.store' op has matrix_rows = 0 : i64; expected a positive integer}}
+  "smem.store"(%c, %m) {matrix_rows = 0} : (!c, memref<?x?x64xf32>) -> ()
   return
 }
 

@@ -9,15 +9,17 @@ from math import ceil, inf
 from ...bindings.irtypes import Block, Op, Value
 from ...bindings.mlir import ir
 from ...dialect.divisibility import constant_of
-from ...dialect.ops import ConsumerWaitOp, PartitionOp, ProducerAcquireOp
+from ...dialect.ops import ConsumerWaitOp, MapOp, PartitionOp, ProducerAcquireOp
 from ...dialect.ops.pipeline import pipeline_of
+from ...dialect.types import shape_of
 from ...ir.cluster import cluster_size
 from ...ir.kernel import ancestors_of, block_size, extents_of, warpgroups_of
 from ...ir.op_address import OpIdentity
+from ...ir.parameters import covered_extents
 from ...ir.walk import walk
 from ...layout.fragments import WARPGROUP, WARPS
 from .assumptions import ASSUME
-from .intervals import Facts, facts_of, facts_of_quotients
+from .intervals import Facts, facts_of, facts_of_extrema, facts_of_quotients
 from .polynomials import Polynomial, Symbol, number
 from .ranges import (
     UNKNOWN,
@@ -32,7 +34,7 @@ from .ranges import (
     narrow,
     range_below,
 )
-from .values import TRIPS, SymbolicValues
+from .values import TRIPS, SymbolicValues, dimension_of
 
 #: How often an iteration widens the range of a number that a loop carries; then it is unbounded.
 _ITERATIONS = 20
@@ -98,6 +100,26 @@ class IntegerRanges:
         if anywhere.is_within(0, last):
             return anywhere
         return self._range(polynomial, self._context_in(op.operation.block))
+
+    def is_natural_at(self, op: Op, polynomial: Polynomial) -> bool:
+        """Whether a sum of the function's integers is known to be 0 or more where an op is executed."""
+        if self._range_by_terms(polynomial, self._context_without_facts(op)).low >= 0:
+            return True
+        context = self._context_in(op.operation.block)
+
+        def is_natural(part: Polynomial) -> bool:
+            return self._is_natural(part, context)
+
+        facts = context.facts
+        for part in (polynomial, *facts.natural):
+            facts = facts.and_also(facts_of_quotients(part, is_natural))
+        facts = facts.and_also(facts_of_extrema((polynomial, *facts.natural), is_natural))
+        return self._lowest(polynomial, _tighten(facts), context) >= 0
+
+    @property
+    def values(self) -> SymbolicValues:
+        """The polynomials of the function's integers."""
+        return self._values
 
     def trips(self, loop: Op) -> IntegerRange:
         """Return the range of the number of iterations of an `scf.for`."""
@@ -260,7 +282,7 @@ class IntegerRanges:
     def _value_range(self, value: Value, context: RangeContext) -> IntegerRange:
         """Return the range of a value that no polynomial describes."""
         if isinstance(value.owner, ir.Block):
-            return UNKNOWN
+            return _position_range(value)
         op = value.owner.operation
         if isinstance(op.opview, ProducerAcquireOp | ConsumerWaitOp):
             return IntegerRange(0, pipeline_of(op.opview).stages.value - 1)
@@ -332,7 +354,7 @@ class IntegerRanges:
             return self._contexts[block]
         op = block.owner.operation
         if op == self._function or op.block is None:
-            context = RangeContext(carried=carried or {})
+            context = _with_facts(RangeContext(carried=carried or {}), self._facts_of_grid())
         else:
             context = self._block_context(op, block, self._context_in(op.block, carried))
         for assumption in self._assumptions.get(block, ()):
@@ -342,6 +364,19 @@ class IntegerRanges:
         if not carried:
             self._contexts[block] = context
         return context
+
+    def _facts_of_grid(self) -> Facts:
+        """Return what is known of the positions of blocks in a grid that covers extents."""
+        covered = covered_extents(self._function)
+        arguments = self._function.regions[0].blocks[0].arguments
+        natural = []
+        for op in walk(self._function, "gpu.block_id") if covered else ():
+            if axis := covered.get(dimension_of(op)):
+                (argument, dim), elements = axis
+                extent = self._values.extent(arguments[argument], dim)
+                first = self._values.polynomial(op.results[0]) * number(elements)
+                natural.append(extent - first - number(1))
+        return Facts(tuple(dict.fromkeys(natural)))
 
     def _block_context(self, op: Op, block: Block, outer: RangeContext) -> RangeContext:
         """Return what is known in a block of an op, by what is known at the op."""
@@ -364,6 +399,15 @@ class IntegerRanges:
         return _with_facts(context, facts)
 
 
+def _position_range(argument: Value) -> IntegerRange:
+    """Return the range of the argument of a block: of a position in an `smem.map`, if it is one."""
+    op = argument.owner.owner
+    if not isinstance(op, MapOp) or argument.arg_number < len(op.inputs):
+        return UNKNOWN
+    extents = shape_of(op.result.type)
+    return range_below(extents[argument.arg_number - len(op.inputs)], argument)
+
+
 def _modulus(value: Value) -> int | None:
     """Return n of a value `i % n`, such as the stage of a pipeline index; else None."""
     owner = value.owner
@@ -373,4 +417,8 @@ def _modulus(value: Value) -> int | None:
 
 
 def _with_facts(context: RangeContext, facts: Facts) -> RangeContext:
-    return replace(context, facts=context.facts.and_also(facts), known={})
+    return replace(context, facts=context.facts.and_also(_tighten(facts)), known={})
+
+
+def _tighten(facts: Facts) -> Facts:
+    return facts._replace(natural=tuple(dict.fromkeys(x.tightened for x in facts.natural)))

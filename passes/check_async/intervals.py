@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import prod
 from typing import NamedTuple
 
@@ -87,6 +87,32 @@ def facts_of_quotients(polynomial: Polynomial, is_natural: Callable[[Polynomial]
                 remainder = dividend - Polynomial((((symbol,), by),))
                 facts = facts.and_also(Facts((remainder, number(by - 1) - remainder)))
     return facts
+
+
+def facts_of_extrema(
+    polynomials: Iterable[Polynomial], is_natural: Callable[[Polynomial], bool]
+) -> Facts:
+    """Return what is known of the minima and maxima in polynomials: x - min(x, y) >= 0, and the other way
+    round where x <= y is known."""
+    natural: list[Polynomial] = []
+    symbols = [symbol for polynomial in polynomials for symbol in polynomial.symbols]
+    seen = set[Symbol]()
+    while symbols:
+        symbol = symbols.pop()
+        kind = symbol.name.removeprefix("arith.")
+        if symbol in seen or kind not in ("minsi", "maxsi", "minui", "maxui"):
+            continue
+        seen.add(symbol)
+        x, y = symbol.operands
+        if kind.endswith("ui") and not (is_natural(x) and is_natural(y)):
+            continue
+        symbols += (*x.symbols, *y.symbols)
+        sign = number(1 if kind.startswith("min") else -1)
+        natural += [(operand - symbol.polynomial) * sign for operand in (x, y)]
+        for operand, other in ((x, y), (y, x)):
+            if is_natural((other - operand) * sign):
+                natural.append((symbol.polynomial - operand) * sign)
+    return Facts(tuple(natural))
 
 
 class Interval(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property, lru_cache
-from math import prod
+from math import gcd, prod
 from typing import TypeAlias
 
 from ...bindings.irtypes import Op, Value
@@ -193,6 +193,16 @@ class Polynomial:
         if nonconstant.terms and nonconstant.terms[0][1] < 0:
             return nonconstant * number(-1), -1, constant
         return nonconstant, 1, constant
+
+    @cached_property
+    def tightened(self) -> Polynomial:
+        """A polynomial that is 0 or more if and only if this one is, divided by the common divisor of its
+        coefficients."""
+        divisor = gcd(*(x for symbols, x in self.terms if symbols))
+        if divisor <= 1:
+            return self
+        terms = [(symbols, x // divisor) for symbols, x in self.terms]
+        return Polynomial(tuple(term for term in terms if term[1]))
 
     def divide(self, by: int) -> tuple[Polynomial, int | None]:
         """Return (q, r) with the polynomial = q * by + r and 0 <= r < by; r is None if not known."""

@@ -13,7 +13,7 @@ from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
 from ...ir.op_address import OpIdentity, op_address
-from ...ir.parameters import extent_multiple
+from ...ir.parameters import equal_extents, extent_multiple
 from ...layout.fragments import WARPGROUP, WARPS
 from ..order.effects import is_constant_argument
 from .polynomials import (
@@ -393,7 +393,7 @@ class SymbolicValues:
     def _launch(
         self, op: Op, lower_bound: int, divergence: Divergence = Divergence.NONE
     ) -> Polynomial:
-        dim = _dimension_of(op)
+        dim = dimension_of(op)
         # The CTAs of a pair are neighbours along x.
         symbol = self.symbols.symbol(
             (op.name, dim),
@@ -404,7 +404,7 @@ class SymbolicValues:
         return variable(symbol)
 
     def _thread_id(self, op: Op) -> Polynomial:
-        return self._in_cta((op.name, _dimension_of(op)))
+        return self._in_cta((op.name, dimension_of(op)))
 
     def _subgroup_id(self, op: Op) -> Polynomial:
         return self._in_cta((op.name, ""))
@@ -429,7 +429,7 @@ class SymbolicValues:
         return variable(symbol)
 
     def _block_id(self, op: Op) -> Polynomial:
-        dim = _dimension_of(op)
+        dim = dimension_of(op)
         alone = self._cluster["xyz".index(dim)] == 1
         return self._launch(op, 0, Divergence.NONE if alone else Divergence.BETWEEN_CTAS)
 
@@ -446,12 +446,24 @@ class SymbolicValues:
         # The extent of a dimension that does not exist is unknown.
         if dim is None or not is_argument or (ranked and not 0 <= dim < memref.type.rank):
             return variable(self.symbols.unknown(op.results[0], op))
-        if ranked and not memref.type.is_dynamic_dim(dim):
-            return number(memref.type.shape[dim])
-        multiple = extent_multiple(self.function, memref.arg_number, dim)
-        mapped = any(_is_copied_in_bulk(memref, use.owner) for use in memref.uses)
+        return self.extent(memref, dim)
+
+    def extent(self, argument: Value, dim: int) -> Polynomial:
+        """Return an extent of an argument of the function."""
+        ranked = isinstance(argument.type, ir.MemRefType)
+        if ranked and not argument.type.is_dynamic_dim(dim):
+            return number(argument.type.shape[dim])
+        multiple = extent_multiple(self.function, argument.arg_number, dim)
+        arguments = self.function.regions[0].blocks[0].arguments
+        equal = [
+            (arguments[other], position)
+            for other, position in equal_extents(self.function, argument.arg_number, dim)
+        ]
+        mapped = any(
+            _is_copied_in_bulk(memref, use.owner) for memref, _ in equal for use in memref.uses
+        )
         quotient = self.symbols.symbol(
-            ("extent", memref, dim), lower_bound=int(mapped or multiple > 1)
+            ("extent", *equal[0]), lower_bound=int(mapped or multiple > 1)
         )
         return variable(quotient) * number(multiple)
 
@@ -554,6 +566,6 @@ def _attributes(op: Op) -> list[Attribute]:
     return [op.attributes[i] for i in range(len(op.attributes))]
 
 
-def _dimension_of(op: Op) -> str:
+def dimension_of(op: Op) -> str:
     """Return the x, y or z of an op such as `gpu.block_id`."""
     return str(op.attributes["dimension"]).strip("<>#gpu.dim ")[-1:]

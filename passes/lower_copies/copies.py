@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...bindings.irtypes import Attribute, Op, Value
+from ...bindings.irtypes import Attribute, Op, Type, Value
 from ...bindings.mlir import ir
 from ...dialect.effects import Completion
 from ...dialect.memrefs import contiguous_dim
@@ -28,6 +28,7 @@ from ...layout import Multiple, TileLayout, Transfer, Transposition
 from ...layout.elements import UNIT_BYTES
 from ...layout.tcgen05.scales import LANES
 from ...layout.transposition import REGISTER_BYTES
+from .bounded import BoundedMatrix
 from .lowerings import LOWERINGS, TensorMaps
 from .scale_factors import ScaleBlockSource, scale_blocks_of
 
@@ -107,6 +108,7 @@ class _VectorCopy:
             pointers = (
                 source.advance(source_anchor, source_step),
                 target.advance(target_anchor, target_step),
+                round_,
             )
             remaining = self.transfer.total - round_ * self.transfer.threads
             if remaining < self.transfer.threads:
@@ -120,18 +122,29 @@ class _VectorCopy:
         line, along = self.transfer.place(I32(self.thread) + round_ * self.transfer.threads)
         return line.value, along.value
 
-    def _emit_access(self, source: Value, target: Value) -> None:
+    def _emit_access(self, source: Value, target: Value, round_: int) -> None:
+        bounds, bytes_there = self.source.bounds, None
+        if bounds is not None:
+            bytes_there = bounds.bytes_from(*self._coordinates(round_), UNIT_BYTES)
         if self.copy.effects.completion is Completion.CP_ASYNC_GROUP:
+            # What is behind the bytes of the matrix is filled with zeros.
             emit.op(
                 "nvvm.cp.async.shared.global",
-                (target, source),
+                (target, source, *([] if bytes_there is None else [bytes_there])),
                 size=ir.IntegerAttr.get(emit.i32(), UNIT_BYTES),
                 modifier=ir.Attribute.parse("#nvvm<load_cache_modifier cg>"),
             )
             return
         vector = ir.VectorType.get([4], emit.i32())
         alignment = ir.IntegerAttr.get(emit.i64(), UNIT_BYTES)
-        loaded = emit.value("llvm.load", (source,), vector, alignment=alignment)
+
+        def load() -> Value:
+            return emit.value("llvm.load", (source,), vector, alignment=alignment)
+
+        if bounds is None or bytes_there is None:
+            loaded = load()
+        else:
+            loaded = bounds.load(source, bytes_there, UNIT_BYTES, vector, load)
         if self._rounds_values:
             loaded = _round_to_tf32(loaded)
         emit.op("llvm.store", (loaded, target), alignment=alignment)
@@ -194,25 +207,41 @@ class _TransposingCopy:
         # Elements along a line of the tile are in consecutive lines of the source.
         first = plan.first_read(I32(self.thread)).value if plan.source_skew > 1 else None
         size = plan.read * plan.element.bits // 8
-        pointers = self.source.lines(_RegisterBlock(plan, round_, along, across, first))
-        lines = [self._load(pointer, size) for pointer in pointers]
+        lines_of_block = _RegisterBlock(plan, round_, along, across, first)
+        pointers = enumerate(self.source.lines(lines_of_block))
+        lines = [self._load(pointer, size, lines_of_block, i) for i, pointer in pointers]
         lines = self._skew(lines, first, plan.source_skew)
         self._write(self._transpose(lines), across, along)
 
-    def _load(self, source: Value, size: int) -> list[Value]:
-        alignment = ir.IntegerAttr.get(emit.i64(), size)
-        if size < REGISTER_BYTES:
-            narrow = ir.IntegerType.get_signless(size * 8)
-            value = emit.value("llvm.load", (source,), narrow, alignment=alignment)
-            return [emit.value("arith.extui", (value,), emit.i32())]
-        if size == REGISTER_BYTES:
-            loaded = [emit.value("llvm.load", (source,), emit.i32(), alignment=alignment)]
+    def _load(self, source: Value, size: int, block: _RegisterBlock, number: int) -> list[Value]:
+        """Return the registers of a line of a block, by its number."""
+        i32, alignment = emit.i32(), ir.IntegerAttr.get(emit.i64(), size)
+        count = size // REGISTER_BYTES
+        type_: Type = (
+            i32
+            if count == 1
+            else ir.VectorType.get([count], i32)
+            if count
+            else (ir.IntegerType.get_signless(size * 8))
+        )
+
+        def load() -> Value:
+            return emit.value("llvm.load", (source,), type_, alignment=alignment)
+
+        bounds = self.source.bounds
+        if bounds is None:
+            value = load()
         else:
-            count = size // REGISTER_BYTES
-            vector = ir.VectorType.get([count], emit.i32())
-            value = emit.value("llvm.load", (source,), vector, alignment=alignment)
-            loaded = [emit.extract_element(value, i) for i in range(count)]
-        return [self._round(register) for register in loaded]
+            line = emit.binary("addi", block.line, number)
+            value = bounds.load(
+                source, bounds.bytes_from(line, block.along, size), size, type_, load
+            )
+        if not count:
+            return [emit.value("arith.extui", (value,), i32)]
+        registers = (
+            [value] if count == 1 else [emit.extract_element(value, i) for i in range(count)]
+        )
+        return [self._round(register) for register in registers]
 
     def _round(self, register: Value) -> Value:
         """Return the value that the tile stores for a register, rounded to tf32 if the copy rounds."""
@@ -343,6 +372,11 @@ class _RegisterBlock:
 class _VectorSource(Protocol):
     """The source of a copy by vectors. A line runs along its contiguous dimension."""
 
+    @property
+    def bounds(self) -> BoundedMatrix | None:
+        """The elements that a matrix of dynamic extents has; None if it has all."""
+        ...
+
     def pointer(self, line: Value, along: Value) -> Value:
         """Return a pointer to an element (i32 values)."""
         ...
@@ -376,6 +410,8 @@ class _GlobalSource:
         self._pitch = stride_value(source, 1 - contiguous_dim(source.type), emit.i64())
         self._element = memory_type(source.type.element_type)
         self._packed = packing_factor(copy.tile.type)
+        bounds = BoundedMatrix(source, self._packed)
+        self.bounds = None if bounds.is_whole else bounds
 
     def pointer(self, line: Value, along: Value) -> Value:
         i64 = emit.i64()
@@ -403,6 +439,8 @@ class _GlobalSource:
 
 class _TileEndpoint:
     """A tile that a copy reads or writes; distances are in bytes."""
+
+    bounds = None
 
     def __init__(self, subtile: Subtile) -> None:
         self._layout: TileLayout = subtile.slice.layout

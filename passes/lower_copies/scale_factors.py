@@ -61,6 +61,8 @@ def load_scale_blocks(op: Op, subtile: Subtile, full: Value, hints: tuple[Value,
 class ScaleBlockSource:
     """Blocks in global memory, in lines of 16 bytes; distances are in rows of blocks."""
 
+    bounds = None
+
     def __init__(self, memref: Value, row: int) -> None:
         """
         Args:

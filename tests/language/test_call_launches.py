@@ -48,8 +48,10 @@ def test_a_call_is_a_launch(gpu):
 def test_a_grid_can_be_given(gpu):
     scaled = make()
     scaled[5](X, 1.0, Y, grid=False)
-    scaled[3, 2](X, 1.0, Y)
-    assert [(launch.gridDimX, launch.gridDimY) for launch in gpu.launches] == [(5, 1), (3, 2)]
+    scaled[1, 2](X, 1.0, Y)
+    assert [(launch.gridDimX, launch.gridDimY) for launch in gpu.launches] == [(5, 1), (1, 2)]
+    with pytest.raises(CallError, match=r"a grid of \[3\] blocks is larger than the one .*: \[2\]"):
+        scaled[3](X, 1.0, Y)
 
 
 def test_later_calls_are_not_traced(gpu):
@@ -65,7 +67,7 @@ def test_later_calls_are_not_traced(gpu):
 def test_constants_make_another_kernel(gpu, constants):
     scaled = make()
     for options in ({}, constants, {}, constants):
-        scaled[4](X, 1.0, Y, **options)
+        scaled[2](X, 1.0, Y, **options)
     assert scaled.traces == 2
     assert len(gpu.launches) == 4
 
@@ -73,7 +75,7 @@ def test_constants_make_another_kernel(gpu, constants):
 def test_constants_that_are_equal_and_not_the_same(gpu):
     scaled = make()
     for grid in (True, 1, 1.0, True):
-        scaled[4](X, 1.0, Y, grid=grid)
+        scaled[2](X, 1.0, Y, grid=grid)
     assert scaled.traces == 3
 
 
@@ -263,7 +265,7 @@ def test_old_launches_are_dropped(gpu, monkeypatch):
     monkeypatch.setattr("mlir_smem.language.call.calls._LAUNCHES", 4)
     scaled = make()
     for number in range(1, 10):
-        scaled[number](X, 1.0, Y)
+        scaled[number](X, 1.0, Y, grid=False)
     assert len(scaled._calls._launches) <= 4
     assert scaled.traces == 1
     assert [launch.gridDimX for launch in gpu.launches] == [*range(1, 10)]
@@ -291,7 +293,7 @@ def test_the_specialisation_is_loaded_once(gpu, monkeypatch):
     scaled = make()
     scaled(X, 1.0, Y)
     scaled.prepare(X, 1.0, Y)
-    scaled[9](X, 1.0, Y)
+    scaled[1](X, 1.0, Y)
     assert loads == [{"device": 0}]
 
 

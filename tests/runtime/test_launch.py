@@ -56,8 +56,13 @@ def test_parameters_are_in_the_kernels_order(scale, gpu):
 
 
 def test_a_grid_can_be_given(scale, gpu):
-    scale.launch(X, 7, 1.5, 0, grid=(5, 6))
-    assert (gpu.launches[0].gridDimX, gpu.launches[0].gridDimY) == (5, 6)
+    scale.launch(X, 7, 1.5, 0, grid=(1, 6))
+    assert (gpu.launches[0].gridDimX, gpu.launches[0].gridDimY) == (1, 6)
+
+
+def test_a_grid_larger_than_the_declared_one(scale, gpu):
+    message = launch_error(scale, gpu, X, 7, 1.5, 0, grid=(3, 2))
+    assert message == "a grid of [3, 2] blocks is larger than the one that scale declares: [2]"
 
 
 # Prepared launches.
@@ -261,8 +266,8 @@ def test_a_cluster_that_does_not_fit(gpu, compiled_kernel, processors, refusals)
 
 
 def test_a_grid_of_half_a_cluster(gpu, compiled_kernel):
-    message = launch_error(with_cluster(compiled_kernel, 2, 1, 1), gpu, X, 7, 1.5, 0, grid=(3,))
-    assert message.startswith("a grid of [3, 1, 1] blocks is not possible; scale has clusters")
+    message = launch_error(with_cluster(compiled_kernel, 2, 1, 1), gpu, X, 7, 1.5, 0, grid=(1,))
+    assert message.startswith("a grid of [1, 1, 1] blocks is not possible; scale has clusters")
 
 
 def with_maps(compiled_kernel, *swizzles):

@@ -109,9 +109,10 @@ def test_another_signature_is_checked(scale, gpu, checks, other):
 
 
 def test_another_grid_is_another_plan(scale, gpu):
-    for grid in (None, (5,), [6], None):
+    for grid in (None, (1,), [1, 6], None):
         scale.launch(Tensor(), 1.0, grid=grid)
-    assert [launch.gridDimX for launch in gpu.launches] == [2, 5, 6, 2]
+    grids = [(launch.gridDimX, launch.gridDimY) for launch in gpu.launches]
+    assert grids == [(2, 1), (1, 1), (1, 6), (2, 1)]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 // RUN: smem-opt %s --smem-lower-mma --split-input-file | FileCheck %s
 
-// A pair of columns is loaded where the matrix has both, its elements one by one where it ends between.
+// A pair of columns is loaded where the matrix has both, its elements one by one where it ends between;
+// the number of columns is even, so that pairs are aligned.
 // CHECK-LABEL: gpu.func @load
 // CHECK: memref.dim
 // CHECK: memref.dim
@@ -18,9 +19,46 @@
 // CHECK-NEXT: llvm.mlir.zero : f32
 // CHECK: vector.from_elements
 gpu.module @kernels {
-  gpu.func @load(%m: memref<?x?xf32>, %o: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  gpu.func @load(%m: memref<?x?xf32> {smem.shape = ["M", "N"]}, %o: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, smem.multiples = {N = 2}} {
     %x = "smem.load"(%m) : (memref<?x?xf32>) -> !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
     "smem.store"(%x, %o) : (!smem.fragment<tensor<64x8xf32>, #smem.accumulator>, memref<64x8xf32>) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// Of another number of columns, elements are loaded one by one.
+// CHECK-LABEL: gpu.func @any_columns
+// CHECK-NOT: vector<2xf32>
+// CHECK: scf.if %{{.+}} -> (f32)
+// CHECK-NEXT: llvm.load {{.*}} {alignment = 4 : i64} : {{.*}} -> f32
+// CHECK: else
+// CHECK-NEXT: llvm.mlir.zero : f32
+gpu.module @kernels {
+  gpu.func @any_columns(%m: memref<?x?xf32>, %o: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %x = "smem.load"(%m) : (memref<?x?xf32>) -> !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+    "smem.store"(%x, %o) : (!smem.fragment<tensor<64x8xf32>, #smem.accumulator>, memref<64x8xf32>) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// Both numbers of several matrices and of their rows are dynamic: each has 16 rows of the fragment.
+// CHECK-LABEL: gpu.func @matrices
+// CHECK: %[[ROWS:.+]] = arith.minsi
+// CHECK: %[[END:.+]] = arith.index_cast %[[ROWS]]
+// CHECK: %[[MATRICES:.+]] = arith.minsi
+// CHECK: %[[COUNT:.+]] = arith.index_cast %[[MATRICES]]
+// CHECK: %[[MATRIX:.+]] = arith.cmpi slt, %{{.+}}, %[[COUNT]]
+// CHECK: %[[ROW:.+]] = arith.cmpi slt, %{{.+}}, %[[END]]
+// CHECK: %[[INSIDE:.+]] = arith.andi %[[MATRIX]], %[[ROW]]
+// CHECK: scf.if %[[INSIDE]]
+gpu.module @kernels {
+  gpu.func @matrices(%o: memref<?x?x8xf32>, %zero: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %x = "smem.fill"(%zero) : (f32) -> !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+    "smem.store"(%x, %o) {matrix_rows = 16} : (!smem.fragment<tensor<64x8xf32>, #smem.accumulator>, memref<?x?x8xf32>) -> ()
     gpu.return
   }
 }

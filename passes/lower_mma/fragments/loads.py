@@ -60,7 +60,7 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Value:
     if is_a_fragment(fragment):
         return _load_a_fragment(op, source, thread, target.rows(shape_of(fragment)[0]))
     if slice_dim(fragment) is not None:
-        return _load_slice(source, target.slice_registers(fragment), thread)
+        return _load_slice(op, target.slice_registers(fragment), thread)
     registers = target.registers(fragment)
     if op.is_interleaved:
         return _load_interleaved(op, source, registers, thread)
@@ -72,7 +72,12 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Value:
         memory_type = tensor_of(source.type).element_type
     else:
         pointers = GlobalPointers(
-            source, thread, registers.warp_rows, shape_of(fragment)[0], registers.accumulator.bits
+            source,
+            thread,
+            registers.warp_rows,
+            shape_of(fragment)[0],
+            registers.accumulator.bits,
+            op.matrix_rows,
         )
         memory_type = source.type.element_type
     return _load_accumulator(registers, tensor_of(fragment).element_type, memory_type, pointers)
@@ -210,7 +215,13 @@ def _narrow_pair(
     """Return two adjacent elements of 8 or 4 bits of a row."""
     i8, bits = ir.IntegerType.get_signless(8), accumulator.bits
     if bits == 4:
-        loaded = _load(pointers.pointer(row, column // 2), i8, 1)
+        pointer = pointers.pointer(row, column // 2)
+
+        def load() -> Value:
+            return _load(pointer, i8, 1)
+
+        bounded = is_bounded(pointers)
+        loaded = _where(pointers.contains(row, column // 2), i8, load) if bounded else load()
         return NarrowPair.of_byte(accumulator, loaded)
     if is_bounded(pointers):
         pair = _bounded_pair(row, column, i8, pointers)
@@ -347,10 +358,10 @@ def _load(pointer: Value, type_: Type, alignment: int) -> Value:
     )
 
 
-def _load_slice(source: Value, registers: SliceRegisters, thread: Value) -> Value:
+def _load_slice(op: Op, registers: SliceRegisters, thread: Value) -> Value:
     """Return the slice of a vector in global memory; threads that hold the same element all load it."""
-    pointers = SlicePointers(source, registers, thread)
-    element: Type = source.type.element_type
+    pointers = SlicePointers(op.source, registers, thread, op.matrix_rows)
+    element: Type = op.source.type.element_type
     narrow = accumulator_of(element) if element.width == 8 else None
     memory_type: Type = ir.IntegerType.get_signless(8) if narrow else element
     elements = []

@@ -14,6 +14,7 @@ from ....ir.i32 import I32
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
 from ....ir.subtiles import check_units, subtile_from
 from ....ir.tile_address import SteppedAddress, TileAddress
+from ....ir.windows import extent_value, has_even_rows
 from ....layout import TileLayout
 from ....layout.fragment_access import FragmentAccess
 from ....layout.fragments import WARPGROUP
@@ -80,10 +81,17 @@ class GlobalPointers:
         warp_rows: rows between the first rows of consecutive warps.
         count: the rows of the accumulator.
         bits: of its elements; a pair of 4 bits is an element of the matrix.
+        matrix_rows: of each of several matrices, if it does not follow from the memref's type.
     """
 
     def __init__(
-        self, memref: Value, thread: Value, warp_rows: int, count: int, bits: int = 32
+        self,
+        memref: Value,
+        thread: Value,
+        warp_rows: int,
+        count: int,
+        bits: int,
+        matrix_rows: int | None,
     ) -> None:
         self._element = memref.type.element_type
         i64 = emit.i64()
@@ -92,11 +100,12 @@ class GlobalPointers:
         if bits == 4:
             self.access = FragmentAccess(1, columns=1, warp_rows=warp_rows)
         else:
-            self.access = FragmentAccess(2 if self._strides[1] == 1 else 1, warp_rows=warp_rows)
+            vector = 2 if self._strides[1] == 1 and has_even_rows(memref) else 1
+            self.access = FragmentAccess(vector, warp_rows=warp_rows)
         start = self.access.start(I32(thread) % WARPGROUP)
-        self._bounds = _RowBounds(memref, column_dim, count, start[0].value)
+        self._bounds = _RowBounds(memref, column_dim, count, start[0].value, matrix_rows)
         self._first_column = start[1]
-        self._column_end = _extent(memref, column_dim)
+        self._column_end = extent_value(memref, column_dim)
         row, column = [
             emit.binary("muli", emit.value("arith.extui", (index.value,), i64), stride)
             for index, stride in zip(start, self._strides, strict=True)
@@ -165,16 +174,6 @@ def matrix_attributes(transposed: bool) -> dict[str, Attribute]:
     }
 
 
-def _extent(memref: Value, dim: int) -> Value | None:
-    """Return a dynamic extent of a memref (i32, at most 2^31 - 1); None for a static one."""
-    if not memref.type.is_dynamic_dim(dim):
-        return None
-    index = ir.IndexType.get()
-    extent = emit.value("memref.dim", (memref, emit.constant(dim, index)), index)
-    limited = emit.value("arith.minsi", (extent, emit.constant(2**31 - 1, index)), index)
-    return emit.value("arith.index_cast", (limited,), emit.i32())
-
-
 class _RowBounds:
     """The bounds of a memref in global memory for a thread's rows of a fragment, or elements of a slice.
 
@@ -185,23 +184,30 @@ class _RowBounds:
         dims: the number of its first dimensions that have the rows: 1 or 2.
         count: the rows of the fragment.
         first: the thread's first row (i32).
+        matrix_rows: of each matrix, if it does not follow from the type.
 
     Attributes:
         are_stacked: whether there are two dimensions.
     """
 
-    def __init__(self, memref: Value, dims: int, count: int, first: Value) -> None:
+    def __init__(
+        self, memref: Value, dims: int, count: int, first: Value, matrix_rows: int | None
+    ) -> None:
         self._first = I32(first)
-        self._end = _extent(memref, dims - 1)
+        self._end = extent_value(memref, dims - 1)
+        self._matrices: Value | None = None
         self.are_stacked = dims > 1
         if self.are_stacked:
-            self._rows_of_matrix = count // memref.type.shape[0]
+            self._matrices = extent_value(memref, 0)
+            matrices, rows, *_ = memref.type.shape
+            rows_of_type = rows if self._end is None else count // matrices
+            self._rows_of_matrix = matrix_rows or rows_of_type
             self._strides = [stride_value(memref, dim, emit.i64()) for dim in (0, 1)]
 
     @property
     def covers_all(self) -> bool:
         """Whether the memref is known to have all rows."""
-        return self._end is None
+        return self._end is None and self._matrices is None
 
     def offset(self, distance: int) -> Value:
         """Return the offset of a row of several matrices in the memref, in elements (i64).
@@ -220,7 +226,7 @@ class _RowBounds:
     @contextmanager
     def where_in_bounds(self, distance: int) -> Iterator[None]:
         """Execute the ops of the `with` block where a row, by its distance, is within the memref."""
-        if self._end is None:
+        if self.covers_all:
             yield
             return
         with emit.scf_if(self.contains(distance)):
@@ -228,22 +234,28 @@ class _RowBounds:
 
     def contains(self, distance: int) -> Value:
         """Return whether a row, by its distance, is within the memref, of a dynamic extent (i1)."""
-        assert self._end is not None
         row = self._first + distance
-        if self.are_stacked:
-            row = row % self._rows_of_matrix
-        return emit.compare("slt", row.value, self._end)
+        conditions = []
+        if self._matrices is not None:
+            matrix = row // self._rows_of_matrix
+            conditions.append(emit.compare("slt", matrix.value, self._matrices))
+        if self._end is not None:
+            row = row % self._rows_of_matrix if self.are_stacked else row
+            conditions.append(emit.compare("slt", row.value, self._end))
+        return emit.conjunction(conditions)
 
 
 class SlicePointers:
     """Pointers to a thread's elements of a vector in global memory, or of a matrix whose rows hold them
     one after the other."""
 
-    def __init__(self, memory: Value, registers: SliceRegisters, thread: Value) -> None:
+    def __init__(
+        self, memory: Value, registers: SliceRegisters, thread: Value, matrix_rows: int | None
+    ) -> None:
         i64 = emit.i64()
         self._type = memory_type(memory.type.element_type)
         start = registers.start(thread).value
-        self._bounds = _RowBounds(memory, memory.type.rank, registers.extent, start)
+        self._bounds = _RowBounds(memory, memory.type.rank, registers.extent, start, matrix_rows)
         self.where_in_bounds = self._bounds.where_in_bounds
         self.contains = self._bounds.contains
         self.covers_all = self._bounds.covers_all

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ....bindings.irtypes import Type, Value
+from ....bindings.irtypes import Op, Type, Value
 from ....bindings.mlir import ir
 from ....dialect.ops import StoreOp
 from ....dialect.ops.load import access_of
@@ -29,7 +29,7 @@ def lower_store(typed: TypedOp, target: MmaTarget) -> None:
     op, fragment = typed.op, typed.type_of("fragment")
     memory, thread = op.target, typed.thread()
     if slice_dim(fragment) is not None:
-        _store_slice(op.fragment, target.slice_registers(fragment), memory, thread)
+        _store_slice(op, target.slice_registers(fragment), thread)
         return
     registers = target.registers(fragment)
     if isinstance(memory.type, TileType):
@@ -39,7 +39,12 @@ def lower_store(typed: TypedOp, target: MmaTarget) -> None:
         element = tensor_of(memory.type).element_type
     else:
         pointers = GlobalPointers(
-            memory, thread, registers.warp_rows, shape_of(fragment)[0], registers.accumulator.bits
+            memory,
+            thread,
+            registers.warp_rows,
+            shape_of(fragment)[0],
+            registers.accumulator.bits,
+            op.matrix_rows,
         )
         element = memory.type.element_type
     for block, values in registers.scalars(op.fragment):
@@ -79,7 +84,7 @@ def _store_pairs(
         row = first_row + accumulator_row(2 * i)
         column = first_column + accumulator_column(2 * i)
         if isinstance(pair, NarrowPair) and pair.accumulator.bits == 4:
-            _store(pair.to_memory(element), pointers.pointer(row, column // 2), 1)
+            _store_byte(pair.to_memory(element), row, column // 2, pointers)
             continue
         if isinstance(pointers, GlobalPointers) and not pointers.has_all_columns:
             _store_columns(pair, element, row, column, pointers)
@@ -89,6 +94,16 @@ def _store_pairs(
             continue
         for j, element_value in enumerate(pair.to_memory_elements(element)):
             _store(element_value, pointers.pointer(row, column + j), element.width // 8)
+
+
+def _store_byte(byte: Value, row: int, column: int, pointers: ElementPointers) -> None:
+    """Store two elements of 4 bits, if the matrix has the column of bytes."""
+    pointer = pointers.pointer(row, column)
+    if isinstance(pointers, GlobalPointers) and not pointers.has_all_columns:
+        with emit.scf_if(pointers.has_column(column)):
+            _store(byte, pointer, 1)
+    else:
+        _store(byte, pointer, 1)
 
 
 def _store_columns(
@@ -117,15 +132,15 @@ def _store(value: Value, pointer: Value, alignment: int) -> None:
     emit.op("llvm.store", (value, pointer), alignment=ir.IntegerAttr.get(emit.i64(), alignment))
 
 
-def _store_slice(slice_: Value, registers: SliceRegisters, target: Value, thread: Value) -> None:
+def _store_slice(op: Op, registers: SliceRegisters, thread: Value) -> None:
     """Store a slice to a vector or a matrix in global memory, as far as it goes; one of the threads that
     hold an element stores it."""
-    pointers = SlicePointers(target, registers, thread)
-    scalars = registers.scalars(slice_)
+    pointers = SlicePointers(op.target, registers, thread, op.matrix_rows)
+    scalars = registers.scalars(op.fragment)
     with emit.scf_if(registers.stores(thread)):
         for i in range(0, len(scalars), 2):
             pair = ElementPair(elements=scalars[i : i + 2]).to_memory_elements(
-                target.type.element_type
+                op.target.type.element_type
             )
             for index, value in zip(registers.indices[i : i + 2], pair, strict=True):
                 with pointers.where_in_bounds(index):

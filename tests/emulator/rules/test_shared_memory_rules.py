@@ -164,6 +164,50 @@ def test_copy_with_a_wait():
     assert copies(COPY, COMMIT, COMMIT, WAIT.format(1), OWN) == ([], expected)
 
 
+#: COPY of %bytes bytes of each thread (i32).
+COPY_BYTES = """
+    nvvm.cp.async.shared.global %q, %p, 4, cache = ca, %bytes : !llvm.ptr<3>, !llvm.ptr<1>, i32 // copy"""
+
+
+#: 4 bytes of threads below %k, 2 of thread %k, and none above.
+COUNTS = """
+    %b0 = arith.constant 0 : i32
+    %b2 = arith.constant 2 : i32
+    %b4 = arith.constant 4 : i32
+    %k = arith.constant {} : i32
+    %below = arith.cmpi ult, %t32, %k : i32
+    %at = arith.cmpi eq, %t32, %k : i32
+    %rest = arith.select %at, %b2, %b0 : i32
+    %bytes = arith.select %below, %b4, %rest : i32"""
+
+
+def test_copy_of_fewer_bytes():
+    """What is behind the bytes is 0; what is behind an array is not read."""
+    lines = (COUNTS.format(50), COPY_BYTES, COMMIT, WAIT.format(0), OWN)
+    assert copies(*lines) == ([], [*range(100, 151), *[0] * 13])
+    far = "\n    %far = llvm.getelementptr %p[62] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32"
+    copy = COPY_BYTES.replace("%p", "%far")
+    lines = (far, COUNTS.format(1), copy, COMMIT, WAIT.format(0), OWN)
+    assert copies(*lines) == ([], [162, 163, *[0] * 62])
+
+
+@pytest.mark.parametrize(
+    "address, count, kind",
+    [
+        ("%p", 5, ViolationKind.OUT_OF_BOUNDS),
+        ("%p", -1, ViolationKind.OUT_OF_BOUNDS),
+        ("%odd", 2, ViolationKind.MISALIGNED),
+        ("%odd", 0, ViolationKind.MISALIGNED),
+    ],
+)
+def test_copy_of_fewer_bytes_that_is_wrong(address, count, kind):
+    lines = f"""
+    %odd = llvm.getelementptr %p[2] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %bytes = arith.constant {count} : i32"""
+    violations, _ = copies(lines, COPY_BYTES.replace("%p", address), COMMIT, WAIT.format(0))
+    assert {violation.kind for violation in violations} == {kind}
+
+
 @pytest.mark.parametrize(
     "lines",
     [
