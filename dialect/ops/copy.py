@@ -229,9 +229,9 @@ def _check(
             )
         check_blocks(source, tile, "copies")
         return
+    reject_rows(source, tile)
     if source.rank != 2:
         raise Invalid(f"copies from {source}; expected a matrix of rank 2")
-    reject_rows(source, tile)
     _check_elements(source, tile, asynchronous)
     if relayout and tile_element(tile) == E2M1:
         raise Invalid(

@@ -28,9 +28,18 @@ func.func @workgroup(%m: memref<64x64xbf16, #gpu.address_space<workgroup>>, %t: 
 // -----
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
-func.func @shape(%m: memref<64x?xbf16>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies memref<64x?xbf16> to a tile of 64x64; take a memref.subview of static shape 64x64}}
-  "smem.copy"(%m, %t) : (memref<64x?xbf16>, !t) -> ()
+func.func @shape(%m: memref<32x?xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies memref<32x?xbf16> to a tile of 64x64; take a memref.subview of static shape 64x64}}
+  "smem.copy"(%m, %t) : (memref<32x?xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @matrices(%m: memref<2x32x64xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies from memref<2x32x64xbf16>; expected a matrix of rank 2}}
+  "smem.copy"(%m, %t) : (memref<2x32x64xbf16>, !t) -> ()
   return
 }
 
