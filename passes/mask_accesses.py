@@ -86,7 +86,7 @@ class _Mask:
         function, argument = function_of(self.op), self.array.arg_number
         extents = " and ".join(extent_name(function, argument, dim) for dim in self.unproven)
         name = parameter_name(function, argument)
-        return f"is masked: it is not known that the elements of {name} are below {extents}"
+        return f"is masked: it is not known that the elements of {name} are within {extents}"
 
     @property
     def refusal(self) -> str:

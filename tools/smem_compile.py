@@ -78,6 +78,11 @@ def add_compile_options(command_parser: Parser) -> None:
         help="first insert the waits, fences and barriers that program order needs",
     )
     command_parser.add_argument(
+        "--mask-accesses",
+        action="store_true",
+        help="mask accesses of arrays that may be outside of them",
+    )
+    command_parser.add_argument(
         "--debug-info",
         choices=DEBUG_INFO,
         default="none",
@@ -103,6 +108,7 @@ def smem_compile(argv: Sequence[str]) -> int:
             debug_info=options.debug_info,
             explain=options.explain,
             insert_sync=options.insert_sync,
+            mask_accesses=options.mask_accesses,
             max_swizzle=max_swizzle,
         )
         if compiled is None:

@@ -21,7 +21,7 @@ gpu.module @kernels {
     %id = gpu.block_id x
     %row = arith.muli %id, %c64 : index
     %w = memref.subview %a[%row, 0] [64, 32] [1, 1] : memref<?x32xf32> to !w
-    // expected-remark@+1 {{is masked: it is not known that the elements of A are below M}}
+    // expected-remark@+1 {{is masked: it is not known that the elements of A are within M}}
     "smem.store"(%x, %w) : (!c, !w) -> ()
     gpu.return
   }
@@ -70,7 +70,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @dropped(%a: memref<?x?xf32>, %i: index, %zero: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %v = memref.subview %a[%i, %i] [64, 1] [1, 1] : memref<?x?xf32> to !v
-    // expected-remark@+1 {{is masked: it is not known that the elements of argument 0 are below dimension 0 of argument 0 and dimension 1 of argument 0}}
+    // expected-remark@+1 {{is masked: it is not known that the elements of argument 0 are within dimension 0 of argument 0 and dimension 1 of argument 0}}
     %s = "smem.load"(%v) : (!v) -> !s
     %t = "smem.alloc"() : () -> !t
     %w = memref.subview %a[0, 0] [64, 32] [1, 1] : memref<?x?xf32> to !w

@@ -172,7 +172,7 @@ def test_what_is_known_needs_no_mask(how):
 
 
 def test_a_mask_is_explained():
-    text = "is masked: it is not known that the elements of {} are below M"
+    text = "is masked: it is not known that the elements of {} are within M"
     assert masks(stated("not"), sl.f32, sl.f32) == [text.format("X"), text.format("Y")]
 
 
