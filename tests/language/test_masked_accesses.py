@@ -15,11 +15,15 @@ from mlir_smem.language.decorator import Kernel
 
 
 @pytest.mark.parametrize(
-    "copy_a, copy_b",
-    [(sl.copy, sl.copy_async), (sl.copy_async, sl.copy), (relayout, relayout)],
+    "copy_a, copy_b, arch",
+    [
+        (sl.copy, sl.copy_async, "sm_90a"),
+        (sl.copy_async, sl.copy, "sm_100a"),
+        (relayout, relayout, "sm_90a"),
+    ],
     ids=["copy", "copy_async", "relayout"],
 )
-def test_a_product_of_any_extents(copy_a, copy_b):
+def test_a_product_of_any_extents(copy_a, copy_b, arch):
     matmul, random = product(copy_a, copy_b), np.random.default_rng(1)
     # The last two have lines of 16 bytes that end within the array's pitch.
     for m, n, k in ((64, 64, 32), (65, 72, 40), (1, 8, 8), (3, 61, 37), (70, 1, 33)):
@@ -27,7 +31,7 @@ def test_a_product_of_any_extents(copy_a, copy_b):
         a = random.integers(-3, 4, (m, pitches[0])).astype(bfloat16)[:, :k]
         b = random.integers(-3, 4, (k, pitches[1])).astype(bfloat16)[:, :n]
         c = np.full((m, n), 99, np.float32)
-        matmul(a, b, c, on="cpu")
+        matmul(a, b, c, on="cpu", arch=arch)
         np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
 
 
