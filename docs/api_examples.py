@@ -93,7 +93,8 @@ def _trace_kernel() -> Iterator[dict[str, Any]]:
     """Enter a kernel that is being traced, and return the names that are defined there."""
     import mlir_smem.language as sl
     from mlir_smem.dialect import new_context
-    from mlir_smem.language.build import KernelOptions, enter_kernel
+    from mlir_smem.language.build import enter_kernel
+    from mlir_smem.language.options import KernelOptions
     from mlir_smem.language.signature import parse
 
     @sl.kernel("(M,64), (M,64)", sync="manual")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import language as sl
-from ..language.build import KernelOptions
+from ..language.options import KernelOptions
 from ..language.traced_function import TracedFunction
 from .errors import ConfigError
 

@@ -15,6 +15,7 @@ from .dtypes import index as index_type
 from .errors import TraceError
 from .locations import Locations
 from .ops.printing import finish_prints
+from .options import KernelOptions
 from .rewriting import rewrite
 from .signature import Parameter
 from .trace import KernelTrace, tracing
@@ -22,36 +23,6 @@ from .values.array import Array
 from .values.boolean import Bool
 from .values.index import Index
 from .values.scalar import read_scalar
-
-
-class KernelOptions:
-    """The options of a kernel: arguments of the decorator.
-
-    Attributes:
-        warpgroups: warpgroups of a CTA.
-        cluster: CTAs of a cluster along x, y and z.
-        min_blocks: CTAs of a multiprocessor at least (`.minnctapersm`); None for no limit.
-        inserts_sync: whether `smem-insert-sync` synchronizes the kernel, and not its author.
-        contract: whether a product and a sum may become an fma. Library kernels, whose epilogues are also
-            other people's ops, say which are.
-        fast: whether functions and `/` are approximations.
-    """
-
-    def __init__(
-        self,
-        warpgroups: int,
-        cluster: tuple[int, ...] = (1, 1, 1),
-        min_blocks: int | None = None,
-        inserts_sync: bool = False,
-        contract: bool = False,
-        fast: bool = False,
-    ) -> None:
-        self.inserts_sync = inserts_sync
-        self.contract = contract
-        self.fast = fast
-        self.warpgroups = warpgroups
-        self.cluster = (*cluster, 1, 1)[:3]
-        self.min_blocks = min_blocks
 
 
 def build(
@@ -97,14 +68,7 @@ def enter_kernel(
     location = ir.Location.file(code.co_filename, code.co_firstlineno, 1)
     types = {name: dtype for name, dtype in dtypes.items() if dtype is not None}
     present = {name: parameters[name] for name in parameters if name in types}
-    trace = KernelTrace(
-        code.co_name,
-        Locations(code),
-        options.warpgroups,
-        options.inserts_sync,
-        options.contract,
-        options.fast,
-    )
+    trace = KernelTrace(code.co_name, Locations(code), options)
     with location:
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
@@ -204,8 +168,8 @@ def _set_attributes(function: Any, trace: KernelTrace, options: KernelOptions) -
                 for extent, multiple in trace.multiples.items()
             }
         )
-    if options.cluster != (1, 1, 1):
-        attributes["known_cluster_size"] = ir.DenseI32ArrayAttr.get(list(options.cluster))
+    if options.cluster_extents != (1, 1, 1):
+        attributes["known_cluster_size"] = ir.DenseI32ArrayAttr.get(list(options.cluster_extents))
     if options.min_blocks is not None:
         attributes["nvvm.minctasm"] = ir.IntegerAttr.get(
             ir.IntegerType.get_signless(32), options.min_blocks

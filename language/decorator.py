@@ -11,10 +11,10 @@ from ..ir.kernel import functions_of
 from ..passes import pass_named
 from ..passes.check_async.assumptions import remark_assumptions
 from ..runtime import cached_compile
-from .build import KernelOptions
 from .call.on_arrays import CallableOnArrays
 from .diagnosis import Remarks, remarks, run_located
 from .errors import TraceError
+from .options import KernelOptions
 from .performance import warn_of_code
 from .traced_function import TracedFunction
 

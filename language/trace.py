@@ -15,6 +15,7 @@ from ..layout import LayoutError
 from .dtypes import ALL
 from .errors import Position, TraceError
 from .locations import Locations, author_frame, position_of
+from .options import KernelOptions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -57,10 +58,7 @@ class KernelTrace:
 
     Attributes:
         name: the kernel's.
-        warpgroups: of a CTA.
-        inserts_sync: whether `smem-insert-sync` synchronizes the kernel.
-        contract: whether products and sums may be contracted.
-        fast: whether functions are approximations.
+        options: of the decorator.
         scopes: the open scopes, the innermost last.
         pure: ops without effects, which are erased at the end if nothing uses them.
         extents: the indices of named extents, by name.
@@ -73,20 +71,9 @@ class KernelTrace:
             scope.
     """
 
-    def __init__(
-        self,
-        name: str,
-        locations: Locations,
-        warpgroups: int,
-        inserts_sync: bool = False,
-        contract: bool = False,
-        fast: bool = False,
-    ) -> None:
+    def __init__(self, name: str, locations: Locations, options: KernelOptions) -> None:
         self.name = name
-        self.warpgroups = warpgroups
-        self.inserts_sync = inserts_sync
-        self.contract = contract
-        self.fast = fast
+        self.options = options
         self.locations = locations
         self.scopes = [KernelScope(f"the kernel {name}")]
         self.pure: list[Any] = []

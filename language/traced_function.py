@@ -9,12 +9,13 @@ from typing import Any
 from ..bindings.mlir import ir, is_dialect_loaded
 from ..dialect import new_context
 from ..dialect.smem import Smem
-from .build import KernelOptions, build
+from .build import build
 from .diagnosis import run_located
 from .dtypes import DType, dtype_of
 from .errors import TraceError, without_frames
 from .locations import FOLDER
 from .misuse import misuse_of
+from .options import KernelOptions
 from .signature import Parameter, parse
 from .trace import in_own_words
 

@@ -130,7 +130,7 @@ def wait(acc: Fragment, pending: int = 0, in_flight: bool | None = None) -> Frag
     """
     if not isinstance(acc, Fragment) or not acc.in_flight:
         expected = "an accumulator in flight, the result of sl.mma"
-        if current().inserts_sync:
+        if current().options.inserts_sync:
             expected = 'sync="manual", without which waits are inserted'
         raise TraceError(f"{describe(acc)} is waited for; expected {expected}")
     return Fragment(smem.wait(acc.value, pending, pending > 0 if in_flight is None else in_flight))
@@ -138,7 +138,7 @@ def wait(acc: Fragment, pending: int = 0, in_flight: bool | None = None) -> Frag
 
 def _fragment_of_product(product: Any) -> Fragment:
     """Return D: readable, unless the author waits for it."""
-    if current().inserts_sync:
+    if current().options.inserts_sync:
         product.set_type(with_state(product.type, False))
     return Fragment(product)
 

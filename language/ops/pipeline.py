@@ -7,7 +7,7 @@ from typing import Any
 
 from ...dialect import ops as smem
 from ..errors import TraceError
-from ..trace import op_builder
+from ..trace import current, op_builder
 from ..values.array import Window
 from ..values.base import Traced, describe
 from ..values.index import Index, as_index
@@ -128,6 +128,13 @@ def tma_load(
     if not isinstance(stage, Stage):
         raise TraceError(
             f"sl.tma_load counts its bytes for a stage; expected that of pipe.producer(k), not {stage!r}"
+        )
+    cluster = current().options.cluster_extents
+    if multicast in ("x", "y") and cluster == (1, 1, 1):
+        extents = "(2, 1)" if multicast == "x" else "(1, 2)"
+        raise TraceError(
+            f'sl.tma_load has multicast="{multicast}", but a cluster of the kernel has one CTA; write '
+            f"cluster={extents} in sl.kernel, for example"
         )
     array, starts, box = _box(window, tile)
     pipe, index = stage.pipeline.value, stage.index.value

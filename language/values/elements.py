@@ -199,10 +199,10 @@ def build_operation(name: str, dtype: DType, operands: list[Any]) -> Any:
 
 def _fastmath(name: str) -> Any:
     """Return the fast-math flag of an operation of floats; None for none."""
-    trace = current()
-    if name in _EXACT or (trace.fast and name in APPROXIMATE):
+    options = current().options
+    if name in _EXACT or (options.fast and name in APPROXIMATE):
         return arith.FastMathFlags.afn
-    return arith.FastMathFlags.contract if trace.contract and name in _CONTRACTIBLE else None
+    return arith.FastMathFlags.contract if options.contract and name in _CONTRACTIBLE else None
 
 
 def reciprocal(divisor: Any, dtype: DType) -> float | None:
@@ -216,7 +216,7 @@ def reciprocal(divisor: Any, dtype: DType) -> float | None:
     if not 2.0**-exponent <= abs(divisor) <= 2.0**exponent:
         return None
     is_exact = frexp(divisor)[0] in (-0.5, 0.5)
-    return 1.0 / divisor if is_exact or current().fast else None
+    return 1.0 / divisor if is_exact or current().options.fast else None
 
 
 def build_conversion(value: Any, source: DType, target: DType) -> Any:

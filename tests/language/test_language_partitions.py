@@ -120,6 +120,11 @@ def test_a_partition_sees_the_variables_from_before_the_others():
             lambda a, A, pipe: sl.tma_load(A[0:64, 0:32], a, pipe.acquire(0)),
             "is copied to a tile 64x64 of bf16; expected a window 64x64",
         ),
+        (
+            lambda a, A, pipe: sl.tma_load(A[0:64, :], a, pipe.acquire(0), multicast="y"),
+            'sl.tma_load has multicast="y", but a cluster of the kernel has one CTA; write '
+            "cluster=(1, 2) in sl.kernel, for example",
+        ),
         (lambda a, A, pipe: sl.tma_store(A[0:64, :], A[0:64, :]), "expected a tile, not a window"),
         (lambda a, A, pipe: sl.elect("warp").__enter__(), 'expected "warpgroup" or "cta"'),
         (lambda a, A, pipe: sl.pipeline(0), "'smem.create_pipeline' op has stages = 0"),

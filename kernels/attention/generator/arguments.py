@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
 from typing import Any
 
-from ....language.build import KernelOptions
+from ....language.options import KernelOptions
 from ....language.traced_function import TracedFunction
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from .... import language as sl
 from ....dialect import new_context
-from ....language.build import KernelOptions
+from ....language.options import KernelOptions
 from ....layout.wgmma import INSTRUCTION_M
 from .arguments import trace_kernel
 from .blocks import Blocks

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .... import language as sl
 from ....dialect import new_context
 from ....dialect.types import tensor_of
-from ....language.build import KernelOptions
+from ....language.options import KernelOptions
 from ....language.traced_function import TracedFunction
 from ...errors import ProblemError
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .... import language as sl
 from ....dialect import new_context
-from ....language.build import KernelOptions
+from ....language.options import KernelOptions
 from ....language.traced_function import TracedFunction
 from ...registers import REGISTERS
 from .config import Config

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from .... import language as sl
 from ....bindings.mlir import nvvm
-from ....language.build import KernelOptions
+from ....language.options import KernelOptions
 from ....language.traced_function import TracedFunction
 from .config import ConfigError
 
