@@ -16,7 +16,7 @@ BF16 = np.dtype(ml_dtypes.bfloat16)
 Run = Callable[[], np.ndarray]
 
 
-@sl.kernel("(M,K), (K,N), (N), (M,N)", warpgroups=3, min_blocks=1)
+@sl.kernel("(M,K), (K,N), (N), (M,N)", warpgroups=3)
 def gemm_bias_silu(A, B, bias, C, *, bm=128, bn=128, bk=64, stages=4):
     """C = silu(A @ B + bias), persistent; A, B and C are bf16."""
     M, N, K = *C.shape, A.shape[1]
@@ -54,7 +54,7 @@ def gemm_bias_silu(A, B, bias, C, *, bm=128, bn=128, bk=64, stages=4):
                     sl.tma_store(c[rows, :], C[sl.ds(row + warpgroup * 64, 64), sl.ds(column, bn)])
 
 
-@sl.kernel("(H,T,64), (H,64,S):(?,1,?), (H,S,64), (), (H,T,64)", warpgroups=3, min_blocks=1)
+@sl.kernel("(H,T,64), (H,64,S):(?,1,?), (H,S,64), (), (H,T,64)", warpgroups=3)
 def causal_attention(Q, K, V, scale, O, *, bn=128, stages=2):  # noqa: E741
     """O = softmax(Q @ K * scale) @ V for each head, causal; `scale` is in base 2, O is f32."""
     heads, _, dim = Q.shape

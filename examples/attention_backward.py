@@ -13,9 +13,7 @@ def delta(O, dO, D, *, d=64):
     sl.store((sl.load(O[rows, 0:d]) * sl.load(dO[rows, 0:d])).sum(axis=1), D[rows])
 
 
-@sl.kernel(
-    "(T,d), (T,d), (T,d), (T,d), (T):f32, (T):f32, (), (T,d), (T,d)", warpgroups=3, min_blocks=1
-)
+@sl.kernel("(T,d), (T,d), (T,d), (T,d), (T):f32, (T):f32, (), (T,d), (T,d)", warpgroups=3)
 def dkdv(Q, K, V, dO, L, D, scale, dK, dV, *, d=64, queries=64, stages=2):
     """Compute dK and dV (T, d).
 
@@ -56,7 +54,7 @@ def dkdv(Q, K, V, dO, L, D, scale, dK, dV, *, d=64, queries=64, stages=2):
             sl.store(dv, dV[sl.ds(first, 64), 0:d])
 
 
-@sl.kernel("(T,d), (T,d), (T,d), (T,d), (T):f32, (T):f32, (), (T,d)", warpgroups=3, min_blocks=1)
+@sl.kernel("(T,d), (T,d), (T,d), (T,d), (T):f32, (T):f32, (), (T,d)", warpgroups=3)
 def dq(Q, K, V, dO, L, D, scale, dQ, *, d=64, keys=64, stages=2):
     """Compute dQ (T, d); see `dkdv`. A CTA computes 128 queries, in steps of `keys`."""
     T = sl.multiple_of(sl.multiple_of(Q.shape[0], keys), 128)

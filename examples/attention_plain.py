@@ -10,7 +10,7 @@ import mlir_smem.language as sl
 HEADS = ", ".join(["(B,H,T,d):(?,?,?,1)"] * 4)  # or a transposed view of (B, T, H, d)
 
 
-@sl.kernel(HEADS, warpgroups=3, min_blocks=1, fast=True)
+@sl.kernel(HEADS, warpgroups=3, fast=True)
 def attention(Q, K, V, O, *, d=128, causal=False, stages=2):
     """Compute O of Q, K and V, all (batch, heads, T, d); T is a multiple of 128.
 

@@ -6,7 +6,7 @@ Pixels outside of the image are zeros.
 import mlir_smem.language as sl
 
 
-@sl.kernel("(B,H,W,C), (3,3,C,N), (B,H,W,N)", warpgroups=3, min_blocks=1)
+@sl.kernel("(B,H,W,C), (3,3,C,N), (B,H,W,N)", warpgroups=3)
 def convolution(X, F, Y, *, w=32, bn=128, bk=64, stages=4):
     """Compute Y (B, H, W, N) of images X (B, H, W, C) and filters F (3, 3, C, N), with a padding of 1.
 

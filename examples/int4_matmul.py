@@ -3,7 +3,7 @@
 import mlir_smem.language as sl
 
 
-@sl.kernel("(M,J):u8, (M,G):f32, (K,N):bf16, (M,N):f32", warpgroups=3, min_blocks=1)
+@sl.kernel("(M,J):u8, (M,G):f32, (K,N):bf16, (M,N):f32", warpgroups=3)
 def int4_matmul(W, S, X, C, *, bm=128, bn=16, stages=4, group=128):
     """Compute C (M, N) of 4-bit weights (M, K), two to a byte, and X (K, N).
 

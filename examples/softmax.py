@@ -6,7 +6,7 @@ The CTAs of a cluster share what TMA loads of B (multicast).
 import mlir_smem.language as sl
 
 
-@sl.kernel("(M,K), (K,n), (M,n)", warpgroups=3, min_blocks=1, cluster=(2, 1, 1), fast=True)
+@sl.kernel("(M,K), (K,n), (M,n)", warpgroups=3, cluster=(2, 1, 1), fast=True)
 def softmax(A, B, C, *, n=512, bk=64, stages=3):
     """Compute C (M, n) of A (M, K) and B (K, n); M is a multiple of 128, and n of 16, up to 512."""
     M, K = A.shape

@@ -170,7 +170,10 @@ def _set_attributes(function: Any, trace: KernelTrace, options: KernelOptions) -
         )
     if options.cluster_extents != (1, 1, 1):
         attributes["known_cluster_size"] = ir.DenseI32ArrayAttr.get(list(options.cluster_extents))
-    if options.min_blocks is not None:
-        attributes["nvvm.minctasm"] = ir.IntegerAttr.get(
-            ir.IntegerType.get_signless(32), options.min_blocks
-        )
+    min_blocks = options.min_blocks
+    if min_blocks is None and trace.moves_registers:
+        # ptxas ignores setmaxnreg where it does not know a kernel's registers (C7508).
+        min_blocks = 1
+    if min_blocks is not None:
+        number = ir.IntegerType.get_signless(32)
+        attributes["nvvm.minctasm"] = ir.IntegerAttr.get(number, min_blocks)

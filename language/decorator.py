@@ -189,7 +189,8 @@ def kernel(
             begins; `smem-insert-sync` inserts waits, groups of copies, fences and barriers. "manual": the
             kernel has them itself, and mma run until `sl.wait`.
         cluster: CTAs of a cluster along x, y and z.
-        min_blocks: CTAs that a multiprocessor holds at least, which limits registers.
+        min_blocks: CTAs that a multiprocessor holds at least, which limits registers; 1, if partitions
+            have numbers of registers.
         contract: whether `a * b + c`, `a * b - c` and `c - a * b`, of floats of up to 32 bits, become an
             fma, which rounds once, where the product has no other use. Of `a * b + c * d`, the left
             product does.

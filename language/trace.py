@@ -63,6 +63,7 @@ class KernelTrace:
         pure: ops without effects, which are erased at the end if nothing uses them.
         extents: the indices of named extents, by name.
         grid, multiples: the declarations of `grid` and `multiple_of`.
+        moves_registers: whether a partition has a number of registers.
         prints: whether it has an `sl.print` without a fragment.
         broken: the error of a block that was left by an exception.
         last_branch: the latest `when`, which an `otherwise` may follow.
@@ -79,6 +80,7 @@ class KernelTrace:
         self.pure: list[Any] = []
         self.grid: list[list[Any]] | None = None
         self.multiples: dict[str, int] = {}
+        self.moves_registers = False
         self.prints = False
         self.broken: TraceError | None = None
         self.last_branch: Any = None

@@ -7,7 +7,7 @@ call gives the grid: as many CTAs as run at the same time, or fewer if C has few
 import mlir_smem.language as sl
 
 
-@sl.kernel("(M,K):(?,1), (K,N):(?,1), (M,N):(?,1)", warpgroups=3, min_blocks=1, sync="manual")
+@sl.kernel("(M,K):(?,1), (K,N):(?,1), (M,N):(?,1)", warpgroups=3, sync="manual")
 def gemm(A, B, C, *, bm=128, bn=256, bk=64, stages=4, group=16, width=128, buffers=2):
     """Compute C (M, N) of A (M, K) and B (K, N), of any extents.
 

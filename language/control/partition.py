@@ -139,6 +139,8 @@ class PartitionStatement(_RegionStatement):
         self.registers = registers
 
     def make(self) -> Any:
+        if self.registers is not None:
+            self.trace.moves_registers = True
         return create(PartitionOp, regions=1, warpgroups=self.warpgroups, registers=self.registers)
 
 

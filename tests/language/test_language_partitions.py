@@ -159,3 +159,22 @@ def test_mistakes(use, expected):
     with pytest.raises(sl.TraceError) as caught:
         sl.kernel("(M,64)", sync="manual")(kernel).trace(B)
     assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize("min_blocks, expected", [(None, "1 : i32"), (2, "2 : i32")])
+def test_registers_of_partitions_need_a_number_of_blocks(min_blocks, expected):
+    """Without one, ptxas ignores setmaxnreg (C7508)."""
+
+    def kernel(registers):
+        @sl.kernel("(64,64)", warpgroups=2, min_blocks=min_blocks)
+        def store(D):
+            with sl.warp_specialize():
+                with sl.partition(1, registers=registers):
+                    sl.store(sl.zeros((64, 64), sl.f32), D)
+                with sl.partition(1):
+                    pass
+
+        return store.mlir(sl.f32)
+
+    assert f"nvvm.minctasm = {expected}" in kernel(40)
+    assert ("minctasm" in kernel(None)) == (min_blocks is not None)

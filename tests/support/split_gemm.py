@@ -12,7 +12,6 @@ BM, BN, BK = 128, 64, 64
     "(M,K):(?,1), (K,N):(?,1), (M,N):f32:(?,1), (U,128,64):f32:(8192,64,1), (U,)",
     warpgroups=3,
     sync="manual",
-    min_blocks=1,
 )
 def gemm(A, B, C, W, S, *, splits=2, stages=3):
     """A persistent GEMM. Unit u of the work is part u % splits of tile u // splits; the consumer that is
