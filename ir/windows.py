@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..bindings.irtypes import Op, Type, Value
 from ..bindings.mlir import ir, memref
 from ..dialect.divisibility import divisor
+from ..dialect.memrefs import is_dynamic, strides_of
 from . import emit
 from .parameters import extent_multiple
 
@@ -107,17 +108,25 @@ def extent_value(memref: Value, dim: int) -> Value | None:
 def has_even_rows(memref: Value) -> bool:
     """Whether rows begin at multiples of two elements, of a matrix of contiguous columns.
 
-    A launch checks it, but not where the number of columns is dynamic: an array may have an odd one.
+    A launch checks dynamic strides, but not where the number of columns is dynamic: an array may have an
+    odd one.
     """
+    strides, offset = strides_of(memref.type)
+    if any(not is_dynamic(x) and x % 2 for x in (*strides[:-1], offset)):
+        return False
+    array, column, start, window = memref, memref.type.rank - 1, 0, window_of(memref)
+    if window is not None:
+        array, column = window.array, window.dims[-1]
+        start = window.starts[column]
+    if (start if isinstance(start, int) else divisor(start)) % 2:
+        return False
     if not memref.type.is_dynamic_dim(memref.type.rank - 1):
         return True
-    array, start, window = memref, 0, window_of(memref)
-    if window is not None and window.transpose is None:
-        array, start = window.array, window.starts[-1]
     if not isinstance(array.owner, ir.Block) or not _is_contiguous(array.type):
         return False
-    extent = extent_multiple(array.owner.owner.operation, array.arg_number, array.type.rank - 1)
-    return extent % 2 == 0 and (start if isinstance(start, int) else divisor(start)) % 2 == 0
+    if not array.type.is_dynamic_dim(column):
+        return array.type.shape[column] % 2 == 0
+    return extent_multiple(array.owner.owner.operation, array.arg_number, column) % 2 == 0
 
 
 def _is_contiguous(type_: Type) -> bool:

@@ -27,7 +27,7 @@ from ..caching import cached_in_context
 from ..divisibility import constant_of
 from ..effects import Effects, Scope, read
 from ..elements import element_of, tile_element_types
-from ..memrefs import check_global, check_multiples, strides_of
+from ..memrefs import check_global, strides_of
 from ..op import SmemOp
 from ..optional_attributes import has_unit_attribute, positive_attribute
 from ..slices import check_slice_type, slice_dim
@@ -292,7 +292,7 @@ def check_matrix(
     if not isinstance(memref, ir.MemRefType):
         raise Invalid(f"{verb} {preposition} a tile or a memref, not {memref}")
     check_global(memref, f"{verb} {preposition}")
-    strides, _ = strides_of(memref)
+    strides_of(memref)
     rows, columns = shape_in_memory(fragment)
     *outer, last = memref.shape
     any_extent = ir.ShapedType.get_dynamic_size()
@@ -304,9 +304,6 @@ def check_matrix(
             f"GxRx{columns} with G * R = {rows}"
         )
     check_memory_element(memref, fragment, verb, preposition, elements)
-    # A byte holds two columns of 4 bits.
-    if strides[-1] == 1 and columns == shape_of(fragment)[1]:
-        check_multiples(memref, len(outer), 2, f"{verb} {preposition}", "a pair of columns")
 
 
 def _has_count(extents: Sequence[int], count: int, matrix_rows: int | None) -> bool:

@@ -70,10 +70,10 @@ class StoreOp(SmemOp, name="store"):
     each. If both are, `matrix_rows` is the fragment's rows for each matrix. So has a memref of rank 2 the
     elements of a slice.
 
-    In row-major global memory, pairs of adjacent columns are stored together; the rows must begin at
-    multiples of two elements. A tile of a 16-bit type is written by `stmatrix` if 16 bytes are contiguous
-    in it. A tile is written by ordinary stores, which need the same barrier and `smem.fence` as those of
-    `smem.copy`.
+    In row-major global memory, pairs of adjacent columns are stored together, unless rows may begin at
+    odd elements: strides that are not known until the launch must be even. A tile of a 16-bit type is
+    written by `stmatrix` if 16 bytes are contiguous in it. A tile is written by ordinary stores, which
+    need the same barrier and `smem.fence` as those of `smem.copy`.
     """
 
     fragment: ext.Operand[FragmentType]

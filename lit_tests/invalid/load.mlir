@@ -92,26 +92,6 @@ func.func @no_strides(%s: !m) {
 
 // -----
 
-// Pairs of columns are loaded together.
-
-!m = memref<64x16xbf16, strided<[17, 1]>>
-func.func @misaligned_rows(%s: !m) {
-  // expected-error@+1 {{'smem.load' op loads from memref<64x16xbf16, strided<[17, 1]>>: the stride of 17 elements is not a multiple of 2, the elements of a pair of columns}}
-  %0 = "smem.load"(%s) : (!m) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
-  return
-}
-
-// -----
-
-!m = memref<64x16xf32, strided<[16, 1], offset: 1>>
-func.func @misaligned_start(%s: !m) {
-  // expected-error@+1 {{'smem.load' op loads from memref<64x16xf32, strided<[16, 1], offset: 1>>: the offset of 1 elements is not a multiple of 2, the elements of a pair of columns}}
-  %0 = "smem.load"(%s) : (!m) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
-  return
-}
-
-// -----
-
 !t = !smem.tile<tensor<4x64x64xbf16>, #smem.auto>
 func.func @stages(%s: !t) {
   // expected-error@+1 {{'smem.load' op loads tensor<64x64xbf16> from tensor<4x64x64xbf16>; take a stage or a subtile of that shape}}

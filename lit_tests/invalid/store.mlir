@@ -55,27 +55,6 @@ func.func @no_strides(%c: !c, %m: !m) {
 
 // -----
 
-// Pairs of adjacent columns are stored together: rows that begin at odd elements by the memref type would
-// make the access fault.
-
-!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @misaligned_rows(%c: !c, %m: memref<64x64xf32, strided<[65, 1]>>) {
-  // expected-error@+1 {{'smem.store' op stores to memref<64x64xf32, strided<[65, 1]>>: the stride of 65 elements is not a multiple of 2, the elements of a pair of columns}}
-  "smem.store"(%c, %m) : (!c, memref<64x64xf32, strided<[65, 1]>>) -> ()
-  return
-}
-
-// -----
-
-!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @misaligned_start(%c: !c, %m: memref<64x64xbf16, strided<[64, 1], offset: 3>>) {
-  // expected-error@+1 {{'smem.store' op stores to memref<64x64xbf16, strided<[64, 1], offset: 3>>: the offset of 3 elements is not a multiple of 2, the elements of a pair of columns}}
-  "smem.store"(%c, %m) : (!c, memref<64x64xbf16, strided<[64, 1], offset: 3>>) -> ()
-  return
-}
-
-// -----
-
 // A column-major matrix is stored element by element.
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
@@ -166,16 +145,6 @@ func.func @no_rows(%c: !c, %m: memref<?x?x64xf32>) {
 func.func @stack_that_divides_no_rows(%c: !c, %m: memref<3x?x64xf32>) {
   // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<3x?x64xf32>; take a memref.subview of static shape 64x64, of ?x64 or ?x? for the elements that there are, or of GxRx64 with G * R = 64}}
   "smem.store"(%c, %m) : (!c, memref<3x?x64xf32>) -> ()
-  return
-}
-
-// -----
-
-!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-!m = memref<4x16x64xbf16, strided<[1025, 64, 1]>>
-func.func @misaligned_stack(%c: !c, %m: !m) {
-  // expected-error@+1 {{'smem.store' op stores to memref<4x16x64xbf16, strided<[1025, 64, 1]>>: the stride of 1025 elements is not a multiple of 2, the elements of a pair of columns}}
-  "smem.store"(%c, %m) : (!c, !m) -> ()
   return
 }
 

@@ -73,6 +73,22 @@ def test_fragments_and_slices_of_any_extents(dtype):
         np.testing.assert_array_equal(y.astype(np.float32), expected)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_rows_and_windows_that_begin_at_odd_elements(dtype):
+    @sl.kernel("(64,33), (64,N), ()")
+    def move(X, Y, column):
+        column = column.to(sl.index)
+        sl.store(sl.load(X[:, 3:11]) + 1.0, Y[:, sl.ds(column, 8)])
+
+    x = np.arange(64 * 33).reshape(64, 33).astype(dtype) % 512
+    for column in (0, 1, 7, 25, 40):
+        y = np.zeros((64, 32), dtype)
+        move[1](x, y, column, on="cpu")
+        expected = np.zeros((64, 48), dtype)
+        expected[:, column : column + 8] = x[:, 3:11] + 1
+        np.testing.assert_array_equal(y, expected[:, :32])
+
+
 def test_nibbles_of_any_extents():
     @sl.kernel("(M,N), (M,N)")
     def negate(X, Y):

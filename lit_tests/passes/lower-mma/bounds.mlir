@@ -100,3 +100,35 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Rows of an odd stride, and a window from an odd column on: elements one by one.
+// CHECK-LABEL: gpu.func @odd
+// CHECK-NOT: alignment = 8
+// CHECK: gpu.return
+gpu.module @kernels {
+  gpu.func @odd(%m: memref<64x9xf32>, %n: memref<64x16xf32>, %i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %v = memref.subview %m[0, 0] [64, 8] [1, 1] : memref<64x9xf32> to memref<64x8xf32, strided<[9, 1]>>
+    %w = memref.subview %n[0, %i] [64, 8] [1, 1] : memref<64x16xf32> to memref<64x8xf32, strided<[16, 1], offset: ?>>
+    %x = "smem.load"(%v) : (memref<64x8xf32, strided<[9, 1]>>) -> !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+    "smem.store"(%x, %w) : (!smem.fragment<tensor<64x8xf32>, #smem.accumulator>, memref<64x8xf32, strided<[16, 1], offset: ?>>) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// Pairs from an even column on.
+// CHECK-LABEL: gpu.func @even
+// CHECK: llvm.store {{.*}} {alignment = 8 : i64} : vector<2xf32>
+gpu.module @kernels {
+  gpu.func @even(%n: memref<64x16xf32>, %i: index, %zero: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c2 = arith.constant 2 : index
+    %j = arith.muli %i, %c2 : index
+    %w = memref.subview %n[0, %j] [64, 8] [1, 1] : memref<64x16xf32> to memref<64x8xf32, strided<[16, 1], offset: ?>>
+    %x = "smem.fill"(%zero) : (f32) -> !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+    "smem.store"(%x, %w) : (!smem.fragment<tensor<64x8xf32>, #smem.accumulator>, memref<64x8xf32, strided<[16, 1], offset: ?>>) -> ()
+    gpu.return
+  }
+}
