@@ -281,7 +281,7 @@ def check_count(kernel: Mapping[str, Any], values: Sequence[Any]) -> None:
 
 
 def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:
-    """Check that strides and alignment are those that the kernel was compiled for.
+    """Check that fixed extents, strides and alignment are those that the kernel was compiled for.
 
     Raises:
         LaunchError: if an access of the kernel would be misaligned, or at a wrong address.
@@ -293,6 +293,9 @@ def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:
         )
     if any(extent < 1 for extent in matrix.shape):
         raise LaunchError(f"{name} is {list(matrix.shape)}; expected at least one element")
+    pairs = zip(argument["shape"], matrix.shape, strict=True)
+    if any(isinstance(extent, int) and extent != actual for extent, actual in pairs):
+        raise LaunchError(f"{name} is {list(matrix.shape)}; expected {argument['shape']}")
     # The stride of a dimension of one element is not used.
     strides = [
         (expected, actual)

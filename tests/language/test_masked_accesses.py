@@ -212,3 +212,19 @@ def test_metadata_has_no_mask():
         "'smem.load' op may access elements outside of W, and has no mask; state what its extents are "
         "multiples of, or assume that the elements are within it"
     )
+
+
+@sl.kernel("(M,d), (M,d)")
+def of_constant_width(X, Y, *, d=64):
+    row = sl.grid(sl.cdiv(X.shape[0], 64)) * 64
+    sl.store(sl.load(X[row : row + 64, :]) * 2.0, Y[row : row + 64, :])
+
+
+def test_a_constant_is_an_extent():
+    x, y = np.ones((70, 32), np.float32), np.zeros((70, 32), np.float32)
+    with pytest.raises(sl.CallError, match=r"^X is \[70, 32\]; expected \['M', 64\]"):
+        of_constant_width(x, y, on="cpu")
+    with pytest.raises(sl.TraceError, match=r"d, an extent of \(M, d\), is 0; expected a positive"):
+        of_constant_width(x, y, on="cpu", d=0)
+    of_constant_width(x, y, on="cpu", d=32)
+    assert y.sum() == 2 * y.size
