@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Protocol
 
+from ...bindings.irtypes import Op
 from ...bindings.mlir import ir
 from ..errors import TraceError
 from ..locations import author_frame, position_of
@@ -131,8 +132,9 @@ class _Start:
         self.variables = snapshot(frame)
         self._state = ReachableState(self._trace.locations.kernel, frame)
         self._mark = self._trace.mark()
-        ops = list(ir.InsertionPoint.current.block.operations)
-        self._last_op = ops[-1].operation if ops else None
+        operations = ir.InsertionPoint.current.block.operations
+        count = len(operations)
+        self._last_op = operations[count - 1].operation if count else None
 
     def restore(self, frame: FrameType) -> None:
         """Undo what was traced and assigned since.
@@ -146,10 +148,7 @@ class _Start:
         self._state.check_shapes(scope.label)
         slots = self._state.changed_slots(after)
         block, holder = self._trace.new_block()
-        ops = [op.operation for op in ir.InsertionPoint.current.block.operations]
-        # Constants of the kernel may have been added at the begin of the block.
-        first = ops.index(self._last_op) + 1 if self._last_op else 0
-        for op in ops[first:]:
+        for op in reversed(self._later_ops()):
             op.detach_from_parent()
             ir.InsertionPoint(block).insert(op)
         self._trace.discard(self._mark, holder)
@@ -157,6 +156,21 @@ class _Start:
             slot.write(before)
         new = {name: lost_value(scope) for name in after if name not in self.variables}
         assign(frame, {**new, **self.variables})
+
+    def _later_ops(self) -> list[Op]:
+        """Return the ops of the block since the statement began, the last first.
+
+        Constants of the kernel may have been added at the begin of the block. A list of all ops would be
+        long where a loop of Python holds the statement.
+        """
+        operations = ir.InsertionPoint.current.block.operations
+        later: list[Op] = []
+        for position in reversed(range(len(operations))):
+            op = operations[position].operation
+            if self._last_op is not None and op == self._last_op:
+                break
+            later.append(op)
+        return later
 
 
 def while_loop() -> LoopBranch:
