@@ -170,7 +170,6 @@ def _box(window: Any, tile: Any) -> tuple[Any, list[Any], Any]:
         raise TraceError(
             f"TMA copies a window of an array, such as A[0:64, 0:64], not {describe(window)}"
         )
-    check_shapes(window, tile)
     rank = len(window.ranges)
     sliced = [dim for dim, dim_range in enumerate(window.ranges) if not dim_range.dropped]
     if sliced != [rank - 2, rank - 1]:
@@ -179,6 +178,7 @@ def _box(window: Any, tile: Any) -> tuple[Any, list[Any], Any]:
             f"of dimensions {', '.join(map(str, sliced))} of {rank}; expected an index for each other "
             "dimension, of a transposed view if need be, with strides in the signature"
         )
+    check_shapes(window, tile)
     starts = [start.value if isinstance(start, Index) else start for start in window.starts]
     value = tile_value(tile)
     return window.array.value, starts, tile.T.value if window.transposed else value
