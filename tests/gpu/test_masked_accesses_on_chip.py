@@ -51,7 +51,7 @@ class Surrounded:
         return host[self._inside].reshape(self._shape)
 
 
-def rounded_up(extent, multiple=8):
+def round_up(extent, multiple=8):
     return -(-extent // multiple) * multiple
 
 
@@ -63,7 +63,7 @@ def test_a_product_of_any_extents(copies, m, n, k):
     random = np.random.default_rng(m + n + k)
     a = random.integers(-3, 4, (m, k)).astype(np.float16)
     b = random.integers(-3, 4, (k, n)).astype(np.float16)
-    there = Surrounded(a, rounded_up(k)), Surrounded(b, rounded_up(n))
+    there = Surrounded(a, round_up(k)), Surrounded(b, round_up(n))
     c = Surrounded(np.zeros((m, n), np.float32))
     product(*copies)(*there, c)
     np.testing.assert_array_equal(c.read(), a.astype(np.float32) @ b.astype(np.float32))

@@ -166,7 +166,7 @@ def _masks_of_example(kernel):
     return masks(kernel, *types)
 
 
-def stated(how):
+def doubling_kernel(how):
     @sl.kernel("(M,32), (M,32)")
     def double(X, Y):
         M = X.shape[0]
@@ -188,12 +188,12 @@ def stated(how):
 
 @pytest.mark.parametrize("how", ["assumed", "a condition", "a loop"])
 def test_what_is_known_needs_no_mask(how):
-    assert masks(stated(how), sl.f32, sl.f32) == []
+    assert masks(doubling_kernel(how), sl.f32, sl.f32) == []
 
 
 def test_a_mask_is_explained():
     text = "is masked: it is not known that the elements of {} are within M"
-    assert masks(stated("not"), sl.f32, sl.f32) == [text.format("X"), text.format("Y")]
+    assert masks(doubling_kernel("not"), sl.f32, sl.f32) == [text.format("X"), text.format("Y")]
 
 
 @sl.kernel("(G,1,128):i32, (64,8)")
