@@ -16,7 +16,7 @@ _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
 @dataclass(frozen=True)
-class Window:
+class ArrayWindow:
     """A `memref.subview` of an argument, or its transpose.
 
     Attributes:
@@ -71,7 +71,7 @@ class Window:
         ).result
 
 
-def window_of(value: Value) -> Window | None:
+def window_of(value: Value) -> ArrayWindow | None:
     """Return the window that a memref is; None if it is no subview, of unit strides, of an argument."""
     op = _owner_named(value, "memref.transpose")
     subview = _owner_named(value if op is None else op.operands[0], "memref.subview")
@@ -92,7 +92,7 @@ def window_of(value: Value) -> Window | None:
         extent = size if isinstance(size, int) else _DYNAMIC
         if len(kept) < len(shape) and extent == shape[len(kept)]:
             kept.append(dim)
-    return Window(subview.operands[0], subview, op, starts, sizes, tuple(kept))
+    return ArrayWindow(subview.operands[0], subview, op, starts, sizes, tuple(kept))
 
 
 def extent_value(memref: Value, dim: int) -> Value | None:

@@ -18,7 +18,7 @@ from ..ir.errors import OpError
 from ..ir.kernel import function_of, functions_of
 from ..ir.parameters import extent_name, parameter_name
 from ..ir.walk import walk
-from ..ir.windows import Window, window_of
+from ..ir.windows import ArrayWindow, window_of
 from .check_async.integer_ranges import IntegerRanges
 from .check_async.polynomials import Polynomial, number
 from .driver.base import Pass, option
@@ -78,7 +78,7 @@ class _Mask:
     sizes: tuple[Value | int, ...]
     unproven: tuple[int, ...]
     negative: tuple[int, ...]
-    window: Window | None = None
+    window: ArrayWindow | None = None
 
     @property
     def reason(self) -> str:
@@ -137,7 +137,9 @@ def _masks(function: Op) -> Iterator[_Mask]:
 
 def _accesses(
     function: Op,
-) -> Iterator[tuple[Op, Value, tuple[Value | int, ...], tuple[Value | int, ...], Window | None]]:
+) -> Iterator[
+    tuple[Op, Value, tuple[Value | int, ...], tuple[Value | int, ...], ArrayWindow | None]
+]:
     """Yield the accesses of the function's arguments: the op, the argument, the first element, how many
     there are along each dimension, and the window."""
     arguments = set(function.regions[0].blocks[0].arguments)
@@ -196,7 +198,7 @@ def _zero(type_: Type) -> Value:
 # Windows.
 
 
-def _mask_window(mask: _Mask, window: Window) -> None:
+def _mask_window(mask: _Mask, window: ArrayWindow) -> None:
     """Give a window the extents that the array has."""
     counts = {dim: _count(mask, dim) for dim in mask.unproven if dim in window.kept}
     dropped = [mask.contains_start(dim) for dim in mask.unproven if dim not in window.kept]
@@ -218,7 +220,7 @@ def _mask_window(mask: _Mask, window: Window) -> None:
     mask.op.operation.operands[position] = window.rebuild(counts)
 
 
-def _matrix_rows(op: Op, window: Window, matrices: int, rows: int) -> int:
+def _matrix_rows(op: Op, window: ArrayWindow, matrices: int, rows: int) -> int:
     """Return how many rows of a fragment each of several matrices has."""
     if op.matrix_rows is not None:
         return op.matrix_rows
@@ -240,7 +242,7 @@ def _count(mask: _Mask, dim: int) -> Value:
     return emit.value("arith.select", (mask.contains_start(dim), count, zero), size.type)
 
 
-def _rows_dim(op: Op, window: Window) -> int:
+def _rows_dim(op: Op, window: ArrayWindow) -> int:
     """Return the dimension of the array that has the rows of a matrix, or the elements of a slice."""
     is_slice = not isinstance(op, CopyOp | CopyAsyncOp) and slice_dim(op.fragment.type) is not None
     return window.dims[-1 if is_slice else -2]
