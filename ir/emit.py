@@ -120,6 +120,16 @@ def scf_if_else(
     return branch.results[0]
 
 
+def zero(type_: Type) -> Value:
+    """Create the 0 of a type of LLVM."""
+    return value("llvm.mlir.zero", (), type_)
+
+
+def value_or_zero(condition: Value, type_: Type, build: Callable[[], Value]) -> Value:
+    """Create an `scf.if` with a value of `type_` if the condition holds, else 0."""
+    return scf_if_else(condition, type_, build, lambda: zero(type_))
+
+
 def has_bit(number: Value, bit: int) -> Value:
     """Test whether an i32 has a bit set (i1); `bit` is a mask."""
     return compare("ne", binary("andi", number, bit), 0)

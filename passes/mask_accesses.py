@@ -148,8 +148,8 @@ def _accesses(
             array, *starts = list(op.operands)[position - 1 :]
             if array in arguments:
                 yield op, array, tuple(starts), (1,) * len(starts), None
-        elif isinstance(getattr(op, _OF_WINDOWS[type(op)]).type, ir.MemRefType):
-            window = window_of(getattr(op, _OF_WINDOWS[type(op)]))
+        elif isinstance((memory := getattr(op, _OF_WINDOWS[type(op)])).type, ir.MemRefType):
+            window = window_of(memory)
             if window is not None and window.array in arguments:
                 yield op, window.array, window.starts, window.sizes, window
 

@@ -330,6 +330,7 @@ def launch_grid(
     Raises:
         LaunchError: if there is neither, an extent is not known, or the grid cannot be launched.
     """
+    declared = _declared_grid(kernel, extents)
     if grid is None:
         if kernel["grid"] is None:
             raise LaunchError(f"{kernel['entry']} has no smem.grid; pass a grid")
@@ -338,14 +339,14 @@ def launch_grid(
                 raise LaunchError(
                     f"the grid of {kernel['entry']} needs {extent}, which no input has"
                 )
-        grid = _declared_grid(kernel, extents)
+        grid = declared
     if not 1 <= len(grid) <= 3 or any(g < 1 for g in grid):
         raise LaunchError(f"a grid has one to three positive extents, not {list(grid)}")
-    if any(g > most for g, most in zip(grid, _declared_grid(kernel, extents), strict=False)):
+    if any(g > most for g, most in zip(grid, declared, strict=False)):
         # Its blocks would be outside of the arrays, of which kernels are compiled to know nothing.
         raise LaunchError(
             f"a grid of {list(grid)} blocks is larger than the one that {kernel['entry']} declares: "
-            f"{_declared_grid(kernel, extents)}"
+            f"{declared}"
         )
     x, y, z = (*grid, 1, 1)[:3]
     if any(g > most for g, most in zip((x, y, z), _MAX_GRID, strict=True)):

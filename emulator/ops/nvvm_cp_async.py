@@ -80,8 +80,8 @@ def _read(
         those, step = np.flatnonzero(counts == count), size if count == size else 1
         for offset in range(0, int(count), step):
             threads = convergent.lanes.threads[those]
-            found = locate(convergent, address[those] + offset, GLOBAL, step, "reads", threads)
-            for memory, among, local in found:
+            places = locate(convergent, address[those] + offset, GLOBAL, step, "reads", threads)
+            for memory, among, local in places:
                 if isinstance(memory, GlobalArray):
                     readers, number = convergent.threads[those[among]], convergent.current.number
                     cta.launch.order.read(readers, memory, local, step, number, report)

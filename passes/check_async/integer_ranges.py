@@ -110,6 +110,9 @@ class IntegerRanges:
         def is_natural(part: Polynomial) -> bool:
             return self._is_natural(part, context)
 
+        # Most positions need no facts of quotients and minima, which take longer.
+        if is_natural(polynomial):
+            return True
         facts = context.facts
         for part in (polynomial, *facts.natural):
             facts = facts.and_also(facts_of_quotients(part, is_natural))
@@ -421,4 +424,4 @@ def _with_facts(context: RangeContext, facts: Facts) -> RangeContext:
 
 
 def _tighten(facts: Facts) -> Facts:
-    return facts._replace(natural=tuple(dict.fromkeys(x.tightened for x in facts.natural)))
+    return facts._replace(natural=tuple(dict.fromkeys(x.primitive_part for x in facts.natural)))

@@ -195,7 +195,7 @@ class Polynomial:
         return nonconstant, 1, constant
 
     @cached_property
-    def tightened(self) -> Polynomial:
+    def primitive_part(self) -> Polynomial:
         """A polynomial that is 0 or more if and only if this one is, divided by the common divisor of its
         coefficients."""
         divisor = gcd(*(x for symbols, x in self.terms if symbols))

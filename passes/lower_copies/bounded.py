@@ -57,7 +57,7 @@ class BoundedMatrix:
         """
         has_all = emit.compare("uge", bytes_there, size)
         if self._along is None:
-            return emit.scf_if_else(has_all, type_, load, lambda: _zero(type_))
+            return emit.value_or_zero(has_all, type_, load)
         return emit.scf_if_else(
             has_all, type_, load, lambda: self._load_elements(pointer, bytes_there, size, type_)
         )
@@ -67,13 +67,12 @@ class BoundedMatrix:
         step, element = self._bits // 8, ir.IntegerType.get_signless(self._bits)
         alignment = ir.IntegerAttr.get(emit.i64(), step)
         loaded = [
-            emit.scf_if_else(
+            emit.value_or_zero(
                 emit.compare("ult", emit.constant(offset, emit.i32()), bytes_there),
                 element,
                 lambda offset=offset: emit.value(
                     "llvm.load", (gep(pointer, offset),), element, alignment=alignment
                 ),
-                lambda: _zero(element),
             )
             for offset in range(0, size, step)
         ]
@@ -81,7 +80,3 @@ class BoundedMatrix:
             "vector.from_elements", loaded, ir.VectorType.get([len(loaded)], element)
         )
         return emit.value("llvm.bitcast", (vector,), type_)
-
-
-def _zero(type_: Type) -> Value:
-    return emit.value("llvm.mlir.zero", (), type_)

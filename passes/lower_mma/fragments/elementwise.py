@@ -31,7 +31,7 @@ def lower_fill(typed: TypedOp, target: MmaTarget) -> Value:
     if not isinstance(owner, ir.Block) and owner.operation.name == "arith.constant":
         number = owner.operation.attributes["value"].maybe_downcast().value
         if number == 0 and str(number) != "-0.0":
-            return emit.value("llvm.mlir.zero", (), registers.type)
+            return emit.zero(registers.type)
     pairs = [ElementPair(elements=(value, value))] * 4
     register = next(pack_registers(registers.accumulator, pairs))
     return registers.join(

@@ -1,6 +1,6 @@
 """Loads of fragments from a tile or from global memory."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from math import prod
 from typing import Any, TypeGuard
 
@@ -177,7 +177,7 @@ def _bounded_pair(row: int, column: int, memory_type: Type, pointers: GlobalPoin
 
     def single(j: int) -> Value:
         pointer = pointers.pointer(row, column + j)
-        return _where(
+        return emit.value_or_zero(
             pointers.contains(row, column + j),
             memory_type,
             lambda: _load(pointer, memory_type, size),
@@ -195,18 +195,8 @@ def _bounded_pair(row: int, column: int, memory_type: Type, pointers: GlobalPoin
 
     is_inside = pointers.contains(row, column + 1)
     if pointers.has_all_columns:
-        return _where(is_inside, pair, whole)
+        return emit.value_or_zero(is_inside, pair, whole)
     return emit.scf_if_else(is_inside, pair, whole, both)
-
-
-def _where(condition: Value, type_: Type, build: Callable[[], Value]) -> Value:
-    """Return a value if a condition holds, else 0."""
-    return emit.scf_if_else(
-        condition,
-        type_,
-        build,
-        lambda: emit.value("llvm.mlir.zero", (), type_),
-    )
 
 
 def _narrow_pair(
@@ -221,7 +211,9 @@ def _narrow_pair(
             return _load(pointer, i8, 1)
 
         bounded = is_bounded(pointers)
-        loaded = _where(pointers.contains(row, column // 2), i8, load) if bounded else load()
+        loaded = (
+            emit.value_or_zero(pointers.contains(row, column // 2), i8, load) if bounded else load()
+        )
         return NarrowPair.of_byte(accumulator, loaded)
     if is_bounded(pointers):
         pair = _bounded_pair(row, column, i8, pointers)
@@ -372,7 +364,9 @@ def _load_slice(op: Op, registers: SliceRegisters, thread: Value) -> Value:
             return emit.value("llvm.load", (pointer,), memory_type, alignment=pointers.alignment)
 
         value = (
-            load() if pointers.covers_all else _where(pointers.contains(index), memory_type, load)
+            load()
+            if pointers.covers_all
+            else emit.value_or_zero(pointers.contains(index), memory_type, load)
         )
         if narrow and registers.element.width > 8:
             pair = NarrowPair(narrow, emit.value("arith.extui", (value,), emit.i32()))
