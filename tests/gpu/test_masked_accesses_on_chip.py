@@ -33,7 +33,7 @@ class Surrounded:
         device = Device()
         device.set_current()
         self._buffer = Buffer(device, host)
-        self._shape = array.shape
+        self.shape, self.dtype = array.shape, array.dtype
         pointer = self._buffer.matrix.pointer + _AROUND * array.itemsize
         self.__cuda_array_interface__ = {
             "version": 3,
@@ -48,7 +48,7 @@ class Surrounded:
         host = self._buffer.read()
         around = host[~self._inside].view(np.uint8)
         assert (around == 0xFF).all()
-        return host[self._inside].reshape(self._shape)
+        return host[self._inside].reshape(self.shape)
 
 
 def round_up(extent, multiple=8):
