@@ -113,21 +113,32 @@ def _check_partitions(op: WarpSpecializeOp, partitions: list[PartitionOp]) -> No
     if all(registers):
         terms = [f"{n} x {WARPGROUP} x {r}" for n, r in zip(counts, registers, strict=True)]
         total = sum(n * WARPGROUP * (r or 0) for n, r in zip(counts, registers, strict=True))
-        at_launch = _registers_at_launch(threads)
+        at_launch = _registers_at_launch(function_of(op))
         if total > threads * at_launch:
+            ctas = _ctas_of_multiprocessor(function_of(op))
+            shared = f" ({ctas} CTAs share a multiprocessor)" if ctas > 1 else ""
             raise OpError(
                 op,
                 f"has partitions of {' + '.join(terms)} = {total} registers; its {threads} threads start "
-                f"with at most {at_launch} each, which are {threads * at_launch}",
+                f"with at most {at_launch} each, which are {threads * at_launch}{shared}",
             )
 
 
-def _registers_at_launch(threads: int) -> int:
-    """Return the registers that a thread has at launch in a CTA that fills the multiprocessor.
+def _registers_at_launch(function: Op) -> int:
+    """Return the registers that a thread has at launch where CTAs fill the multiprocessor.
 
     ptxas rounds them down to a multiple of 8.
     """
+    threads = (threads_of(function) or 1) * _ctas_of_multiprocessor(function)
     return min(REGISTERS // threads // REGISTER_STEP * REGISTER_STEP, MAX_REGISTERS)
+
+
+def _ctas_of_multiprocessor(function: Op) -> int:
+    """Return how many CTAs share the registers at least: `nvvm.minctasm` (`.minnctapersm`), or 1."""
+    if "nvvm.minctasm" not in function.attributes:
+        return 1
+    count = function.attributes["nvvm.minctasm"].maybe_downcast()
+    return max(1, count.value) if isinstance(count, ir.IntegerAttr) else 1
 
 
 def _fill_region(
@@ -156,7 +167,7 @@ def _move_partition(partition: PartitionOp, region: Region, warpgroup: Value, fi
     """Move the body of a partition to a region."""
     block, registers = partition.regions[0].blocks[0], partition.registers
     with ir.InsertionPoint.at_block_begin(block), partition.location:
-        at_launch = _registers_at_launch(threads_of(function_of(partition)) or 1)
+        at_launch = _registers_at_launch(function_of(partition))
         if registers not in (None, at_launch):
             action = "increase" if registers > at_launch else "decrease"
             emit.op(

@@ -84,6 +84,21 @@ func.func @registers_that_the_launch_did_not_take() attributes {known_block_size
 
 // -----
 
+func.func @registers_that_two_blocks_share() attributes {known_block_size = array<i32: 384, 1, 1>, nvvm.minctasm = 2 : i32} {
+  // expected-error@+1 {{'smem.warp_specialize' op has partitions of 1 x 128 x 40 + 2 x 128 x 104 = 31744 registers; its 384 threads start with at most 80 each, which are 30720 (2 CTAs share a multiprocessor)}}
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 1 : i32, registers = 40 : i32} : () -> ()
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 2 : i32, registers = 104 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
 func.func @elect() attributes {known_block_size = array<i32: 32, 1, 1>} {
   // expected-error@+1 {{'smem.elect' op is in a kernel of 32 threads; expected a multiple of 128, whole warpgroups}}
   "smem.elect"() ({

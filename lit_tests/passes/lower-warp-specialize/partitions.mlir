@@ -60,6 +60,24 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Two CTAs share the registers of a multiprocessor: the threads start with 80.
+  // CHECK-LABEL: gpu.func @two_ctas
+  gpu.func @two_ctas() kernel attributes {known_block_size = array<i32: 384, 1, 1>, nvvm.minctasm = 2 : i32} {
+    // CHECK: nvvm.setmaxregister decrease 24
+    // CHECK-NEXT: "test.a"
+    // CHECK: nvvm.setmaxregister increase 104
+    // CHECK-NEXT: "test.b"
+    "smem.warp_specialize"() ({
+      "smem.partition"() ({
+        "test.a"() : () -> ()
+      }) {warpgroups = 1 : i32, registers = 24 : i32} : () -> ()
+      "smem.partition"() ({
+        "test.b"() : () -> ()
+      }) {warpgroups = 2 : i32, registers = 104 : i32} : () -> ()
+    }) : () -> ()
+    gpu.return
+  }
+
   // Warpgroups 0; 1 and 2; 3, of a block of two dimensions.
   // CHECK-LABEL: gpu.func @three_partitions
   gpu.func @three_partitions() kernel attributes {known_block_size = array<i32: 128, 4, 1>} {
