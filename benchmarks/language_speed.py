@@ -4,7 +4,7 @@
 
 *attention* is `examples/attention_plain.py` against `kernels.attention`: bf16, batch * length = 16384,
 heads * d = 2048. *softmax* is that of A * B (`examples/softmax.py`) against torch.compile (max-autotune)
-and PyTorch. *int4* is `examples/int4_matmul.py`, if it is there, with 16 columns of activations, against
+and PyTorch. *int4* is `examples/int4_matmul.py` with 16 columns of activations, against
 `torch.mm` and `matmul` of bf16. Contenders alternate in each round, sustained, in CUDA graphs; data are
 random. Each result is compared with PyTorch's.
 """
@@ -13,7 +13,6 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib import import_module
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -23,21 +22,18 @@ from interleaved import MODES, measure
 from record import record
 from torch_contenders import StreamContender
 
-import mlir_smem.language as sl
 from mlir_smem.examples.attention_plain import attention as plain_attention
+from mlir_smem.examples.int4_matmul import int4_matmul
 from mlir_smem.examples.softmax import softmax
 from mlir_smem.kernels.attention import attention
 from mlir_smem.kernels.gemm import matmul
+from mlir_smem.layout import pack_nibbles
 
 #: Seconds of a CUDA graph, and the operations a second from which its number of calls follows.
 _UNIT_SECONDS, _UNIT_RATE = 0.5e-3, 600e12
 
 #: The largest error of a result in the norm, relative; bf16 rounds by 2^-9.
 _ERROR = 2.0**-6
-
-#: CTAs of a cluster that are tried for the softmax, and its other options.
-_CLUSTERS = (2, 4)
-_OPTIONS: dict[str, Any] = {"warpgroups": 3, "min_blocks": 1, "fast": True}
 
 
 class Case(NamedTuple):
@@ -101,13 +97,8 @@ def softmax_cases() -> Iterator[Case]:
     """The softmax of the rows of A * B."""
     for m, n, k in ((8192, 512, 1024), (8192, 512, 4096), (16384, 256, 1024), (32768, 512, 512)):
         a, b = random(m, k), random(k, n, scale=k**-0.5)
-        calls: dict[str, Callable[[], Any]] = {}
-        for ctas in _CLUSTERS:
-            c = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
-            kernel = sl.kernel("(M,K), (K,n), (M,n)", cluster=(ctas, 1, 1), **_OPTIONS)(
-                softmax.function
-            )
-            calls[f"softmax, clusters of {ctas}"] = launching(kernel, a, b, c, n=n)
+        c = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+        calls: dict[str, Callable[[], Any]] = {"softmax": launching(softmax, a, b, c, n=n)}
         calls["torch"] = partial(eager_softmax, a, b)
         for mode in ("max-autotune-no-cudagraphs", "default"):
             try:
@@ -127,12 +118,6 @@ def eager_softmax(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 def int4_cases() -> Iterator[Case]:
     """Products of weights (M, K), which exceed L2 also with 4 bits, and 16 columns."""
-    try:
-        kernel = import_module("mlir_smem.examples.int4_matmul").int4_matmul
-    except ModuleNotFoundError:
-        print("left out: int4: there is no examples/int4_matmul.py")
-        return
-    pack_nibbles = import_module("mlir_smem.layout").pack_nibbles
     n, group = 16, 128
     for m, k in ((28672, 8192), (8192, 28672), (16384, 16384)):
         weights = torch.randint(-8, 8, (m, k), dtype=torch.int8)
@@ -143,7 +128,7 @@ def int4_cases() -> Iterator[Case]:
         xt, wt = x.t().contiguous(), w.t()
         c = torch.empty(m, n, device="cuda")
         out, out_t = (torch.empty(*s, device="cuda").bfloat16() for s in ((m, n), (n, m)))
-        calls: dict[str, Callable[[], Any]] = {"int4": launching(kernel, packed, scales, x, c)}
+        calls: dict[str, Callable[[], Any]] = {"int4": launching(int4_matmul, packed, scales, x, c)}
         for name, peer in {"torch.mm": torch_mm, "matmul": matmul}.items():
             calls[name] = partial(peer, w, x, out.clone())
             calls[f"{name}, transposed"] = partial(transposed_product, peer, xt, wt, out_t.clone())

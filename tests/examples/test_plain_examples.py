@@ -16,12 +16,21 @@ ASSUMED = "assumed, not proven: gpu.block_id x < T // 128"
     [
         (attention, cases.attention(1, 1, 256, 64, True)),
         (attention, cases.attention(1, 2, 128, 64, False)),
-        (softmax, cases.softmax(128, 64, 136)),
+        (softmax, cases.softmax(256, 72, 136)),
+        (softmax, cases.softmax(128, 272, 72)),
         (convolution, cases.convolution(2, 4, 32, 8, 128, 32)),
         (convolution, cases.convolution(1, 2, 64, 64, 128, 64)),
         (ssd, cases.ssd(1, 192)),
     ],
-    ids=["causal attention", "attention of heads", "softmax", "two images", "a wide image", "ssd"],
+    ids=[
+        "causal attention",
+        "attention of heads",
+        "softmax",
+        "softmax of two CTAs",
+        "two images",
+        "a wide image",
+        "ssd",
+    ],
 )
 def test_an_example(kernel, case):
     arguments, constants, _ = case

@@ -16,11 +16,12 @@ torch = pytest.importorskip("torch")
     [
         (attention, cases.attention(2, 3, 512, 128, True)),
         (attention, cases.attention(1, 2, 384, 64, False)),
+        (softmax, cases.softmax(512, 136, 1000)),
         (softmax, cases.softmax(384, 512, 1024)),
         (convolution, cases.convolution(2, 16, 32, 72, 256, 16)),
         (ssd, cases.ssd(5, 512)),
     ],
-    ids=["causal attention", "attention", "softmax", "convolution", "ssd"],
+    ids=["causal attention", "attention", "softmax", "softmax of two CTAs", "convolution", "ssd"],
 )
 def test_an_example(kernel, case):
     arguments, constants, results = case
