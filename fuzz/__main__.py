@@ -16,6 +16,7 @@ NAMES = (
     "sync",
     "metamorphic",
     "language",
+    "plain_loops",
     "layout",
     "files",
     "cache",

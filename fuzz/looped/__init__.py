@@ -1,0 +1,1 @@
+"""Kernels with plain loops: how they are drawn, and what they mean."""

@@ -1,0 +1,115 @@
+"""Random kernels with plain loops, compared with the same source run as Python on NumPy arrays.
+
+    python -m fuzz.plain_loops --seed 20261128 --count 10000
+
+An input is a line of options, and the body of a kernel (`fuzz/looped/`). Elements are small whole
+numbers, so that results are exact.
+"""
+
+import ast
+import itertools
+import linecache
+import re
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+import mlir_smem.language as sl
+
+from .frame import Fuzzer, Wrong, main
+from .looped.draw import draw
+from .looped.meaning import arguments, bounded_by, language
+
+#: The arguments of a kernel: operands, positions, scales, and what is added; then the result.
+_SIGNATURE = "(M,K), (K,N), (N,K), (L):i32, (M,G):f32, (M,N):f32, (M,N):f32"
+
+_ELEMENTS = {"bf16": ml_dtypes.bfloat16, "f16": np.float16}
+
+_numbers = itertools.count()
+
+
+def check(text: str) -> str:
+    """Check a kernel; return its outcome.
+
+    Raises:
+        Wrong: if the emulator computes something else than Python.
+    """
+    options = ast.literal_eval(text.partition("\n")[0].removeprefix("# "))
+    grid = _grid(text, options)
+    try:
+        expected = _expected(text, options, grid)
+    except (SyntaxError, NameError, LookupError, ValueError, TypeError, AttributeError):
+        return "malformed"
+    kernel = sl.kernel(_SIGNATURE)(
+        _function(text, {"sl": sl, "bounded": bounded_by(sl), "index": _index})
+    )
+    computed = _computed(kernel, options, grid)
+    if not np.array_equal(computed, expected):
+        row, column = np.argwhere(computed != expected)[0]
+        message = f"C[{row}, {column}] is {computed[row, column]}, not {expected[row, column]}"
+        raise Wrong("wrong result", "plain", message)
+    return "computed"
+
+
+def _index(number: Any) -> Any:
+    return sl.unsigned(number.to(sl.index))
+
+
+def _grid(text: str, options: dict[str, Any]) -> tuple[int, int]:
+    """Return how many thread blocks there are along x and y: those of a kernel that writes an operand do
+    not share rows."""
+    if "sl.grid_dim(0)" in text:
+        return (1, 1) if "A[row, k" in text else (3, 1)
+    rows = 128 if "bm, bn, bk = 128" in text else 64
+    in_columns = "sl.block_id(0) * bn" in text and "A[row, k" not in text
+    return 2 if in_columns else 1, -(-options["M"] // rows)
+
+
+def _arrays(options: dict[str, Any]) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(0)
+    m, n, k = options["M"], options["N"], options["K"]
+    element = _ELEMENTS[options["dtype"]]
+    shapes = {"A": (m, k), "B": (k, n), "W": (n, k)}
+    arrays = {x: random.integers(-2, 3, shape).astype(element) for x, shape in shapes.items()}
+    arrays["P"] = random.integers(0, 4, 8).astype(np.int32)
+    arrays["S"] = random.integers(0, 3, (m, 8)).astype(np.float32)
+    arrays["E"] = random.integers(-3, 4, (m, n)).astype(np.float32)
+    arrays["C"] = np.full((m, n), 99, np.float32)
+    return arrays
+
+
+def _expected(text: str, options: dict[str, Any], grid: tuple[int, int]) -> np.ndarray:
+    """Return C of the kernel as Python."""
+    arrays = _arrays(options)
+    rows = int(re.search(r"bm, bn, bk = (\d+)", text)[1])  # pyright: ignore[reportOptionalSubscript]
+    keys = re.search(r"keys, wide, row = (\d+)", text)
+    for y, x in itertools.product(range(grid[1]), range(grid[0])):
+        functions = language((x, y), grid, (rows, int(keys[1]) if keys else 0))
+        names = {"sl": functions, "bounded": bounded_by(functions), "index": int}
+        _function(text, names)(*arguments(arrays))
+    return arrays["C"]
+
+
+def _computed(kernel: Any, options: dict[str, Any], grid: tuple[int, int]) -> np.ndarray:
+    """Return C of the kernel on the emulator."""
+    arrays = _arrays(options)
+    kernel[grid](*arrays.values(), on="cpu")
+    return arrays["C"]
+
+
+def _function(text: str, names: dict[str, Any]) -> Any:
+    """Return the function of a source; its lines are readable for errors."""
+    body = "\n".join(f"    {line}" for line in text.splitlines())
+    source = f"def kernel(A, B, W, P, S, E, C):\n{body}\n"
+    file = f"<plain loop {next(_numbers)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    space = dict(names)
+    exec(compile(source, file, "exec"), space)
+    return space["kernel"]
+
+
+FUZZER = Fuzzer("plain_loops", draw, check, suffix=".txt", lifetime=200, seconds=60)
+
+if __name__ == "__main__":
+    main(FUZZER)
