@@ -26,6 +26,9 @@ _SIGNATURE = "(M,K), (K,N), (N,K), (L):i32, (M,G):f32, (M,N):f32, (M,N):f32"
 
 _ELEMENTS = {"bf16": ml_dtypes.bfloat16, "f16": np.float16}
 
+#: The head of a loop along K.
+_HEAD = re.compile(r"^( *for k in sl\.range\(.*)\):$", re.MULTILINE)
+
 _numbers = itertools.count()
 
 
@@ -41,15 +44,34 @@ def check(text: str) -> str:
         expected = _expected(text, options, grid)
     except (SyntaxError, NameError, LookupError, ValueError, TypeError, AttributeError):
         return "malformed"
-    kernel = sl.kernel(_SIGNATURE)(
-        _function(text, {"sl": sl, "bounded": bounded_by(sl), "index": _index})
-    )
+    kernel = _kernel(text, options)
     computed = _computed(kernel, options, grid)
     if not np.array_equal(computed, expected):
         row, column = np.argwhere(computed != expected)[0]
         message = f"C[{row}, {column}] is {computed[row, column]}, not {expected[row, column]}"
         raise Wrong("wrong result", "plain", message)
-    return "computed"
+    return _outcome(kernel, options)
+
+
+def _kernel(text: str, options: dict[str, Any]) -> Any:
+    """Return the kernel, whose loop along K is marked."""
+    source = _HEAD.sub(rf"\1, stages={options['stages']}):", text)
+    names = {"sl": sl, "bounded": bounded_by(sl), "index": _index}
+    return sl.kernel(_SIGNATURE)(_function(source, names))
+
+
+def _outcome(kernel: Any, options: dict[str, Any]) -> str:
+    """Return what became of the loop."""
+    element = options["dtype"]
+    types = (element, element, element, "i32", "f32", "f32", "f32")
+    messages = [str(remark.message) for remark in kernel.explain(*types)]
+    drawn = f" ({options['hindrance']})" if options["hindrance"] else ""
+    late = [x for x in messages if x.startswith(("does not load early", "stays as it was"))]
+    reasons = sorted(
+        {re.sub(r" at <[^>]*>:[0-9:]*|[0-9]+", "", x.partition(": ")[2]) for x in late}
+    )
+    done = any(x.startswith("has ") and " stages of " in x for x in messages)
+    return ("has stages" if done else "left alone") + "".join(f"; {x}" for x in reasons) + drawn
 
 
 def _index(number: Any) -> Any:

@@ -37,7 +37,8 @@ class Kernel(TracedFunction, CallableOnArrays):
     @property
     def lowering(self) -> dict[str, Any]:
         """Options of `compile` that the kernel itself needs."""
-        synchronization = {"insert_sync": True} if self.options.inserts_sync else {}
+        is_in_order = self.options.inserts_sync
+        synchronization = {"insert_sync": True, "pipeline": "marked"} if is_in_order else {}
         return {"mask_accesses": True, **synchronization}
 
     def compile(

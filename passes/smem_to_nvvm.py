@@ -17,6 +17,7 @@ from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
 from .mask_accesses import MaskAccesses
 from .materialize_descriptors import MaterializeDescriptors
+from .pipelining import Pipeline
 from .place_accumulators import PlaceAccumulators
 from .uplift_to_fma import UpliftToFma
 
@@ -37,8 +38,16 @@ class SmemToNvvm(Pass):
     assert_bounds: bool = option(False, "assert, for the emulator, that positions are within tiles")
     mask_accesses: bool = option(False, "mask accesses of arrays that may be outside of them")
     insert_sync: bool = option(False, "first insert the synchronization that program order needs")
+    pipeline: str = option(
+        "none",
+        "before, give stages to the tiles that loops load: no loop's, those with smem.stages, or all",
+        choices=("none", "marked", "all"),
+    )
 
     def passes(self) -> Iterator[Pass]:
+        if self.pipeline != "none":
+            only_marked = self.pipeline == "marked"
+            yield Pipeline(only_marked=only_marked, max_bytes=self.max_bytes, explain=self.explain)
         if self.insert_sync:
             yield InsertSync(explain=self.explain)
         yield UpliftToFma()

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from ...dialect.build import i64
+from ...passes.pipelining.pipeline import STAGES
 from ..errors import TraceError
 from ..locations import author_frame
 from ..trace import KernelTrace, current, op_builder, statement
@@ -16,7 +18,11 @@ from .variables import snapshot
 
 
 def range_(
-    start: Index | int, stop: Index | int | None = None, step: Index | int = 1
+    start: Index | int,
+    stop: Index | int | None = None,
+    step: Index | int = 1,
+    *,
+    stages: int | None = None,
 ) -> Iterator[Index]:
     """Iterate in the running kernel: `for k in sl.range(n):`, as with Python's `range`.
 
@@ -28,10 +34,12 @@ def range_(
     Args:
         start, stop: the first index, and the one after the last; with one argument, `stop`.
         step: a positive number, or an index.
+        stages: how many stages the tiles get that the body copies from arrays: later iterations load
+            while this one multiplies. 0 for as many as fit in shared memory, up to four.
 
     Raises:
-        TraceError: outside of a `for` statement, for another step, or for a variable that
-            changes its type.
+        TraceError: outside of a `for` statement, for another step, for stages in a kernel with
+            `sync="manual"`, or for a variable that changes its type.
 
     Example:
         >>> total = zeros
@@ -45,7 +53,7 @@ def range_(
     numbers = None
     if isinstance(first, int) and isinstance(last, int) and isinstance(step, int):
         numbers = range(first, last, step)
-    return RangeLoop(*bounds, numbers)
+    return RangeLoop(*bounds, numbers, _checked_stages(stages))
 
 
 @op_builder
@@ -53,6 +61,22 @@ def _bounds(start: Any, stop: Any, step: Any) -> tuple[Index, Index, Index]:
     if isinstance(step, int) and step < 1:
         raise TraceError(f"sl.range has the step {step}; expected 1 or more")
     return as_index(start), as_index(stop), as_index(step)
+
+
+@op_builder
+def _checked_stages(stages: Any) -> int | None:
+    if stages is None:
+        return None
+    if not isinstance(stages, int) or stages < 0:
+        raise TraceError(
+            f"sl.range has stages={stages}; expected a number of stages, 0 for all that fit"
+        )
+    if not current().options.inserts_sync:
+        raise TraceError(
+            f'sl.range has stages={stages} in a kernel with sync="manual", whose waits are its own; '
+            "leave sync out, or write the stages by sl.copy_async"
+        )
+    return stages
 
 
 class RangeLoop:
@@ -64,8 +88,11 @@ class RangeLoop:
     is traced again, with these slots as carried variables.
     """
 
-    def __init__(self, start: Index, stop: Index, step: Index, numbers: range | None) -> None:
+    def __init__(
+        self, start: Index, stop: Index, step: Index, numbers: range | None, stages: int | None
+    ) -> None:
         self.bounds = (start, stop, step)
+        self.stages = stages
         self.numbers = numbers
         self.trace: KernelTrace = current()
         self.body: LoopBody | None = None
@@ -103,11 +130,14 @@ class RangeLoop:
         """End the body, or begin it again; return whether it begins again."""
         again = body.wider_body(frame)
         if again is None:
-            body.end(frame, [bound.value for bound in self.bounds])
+            body.end(frame, [bound.value for bound in self.bounds], self._attributes())
             return False
         self.body = again
         again.begin(frame)
         return True
+
+    def _attributes(self) -> dict[str, Any]:
+        return {} if self.stages is None else {STAGES: i64(self.stages)}
 
     def _index(self) -> Index:
         """Return the loop's variable."""

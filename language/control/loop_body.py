@@ -183,12 +183,18 @@ class LoopBody:
             slot.write(self.state.before(slot))
         assign(frame, self.values_before)
 
-    def end(self, frame: FrameType, operands: Sequence[Any]) -> None:
+    def end(
+        self,
+        frame: FrameType,
+        operands: Sequence[Any],
+        attributes: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         """Build the loop with the variables that changed, and assign its results to them.
 
         Args:
             frame: of the author's function.
             operands: the bounds of an `scf.for`, or the condition of an `scf.while`.
+            attributes: of the loop.
         """
         trace, scope, after_body = self.trace, self.scope, snapshot(frame)
         after_body.update((slot, slot.read()) for slot in self.before if isinstance(slot, Slot))
@@ -213,6 +219,7 @@ class LoopBody:
                 self.op_name,
                 results=all_types,
                 operands=[*operands, *inits] if is_for else inits,
+                attributes=dict(attributes),
                 regions=1 if is_for else 2,
             )
             if not is_for:

@@ -35,6 +35,7 @@ from .program import (
     WhileRegion,
 )
 from .rectangles import Env, Rectangle
+from .relevance import relevant_integers
 
 #: The most paths, and the most states at a loop's head, with different integers; more are joined.
 _PATHS = 16
@@ -224,6 +225,7 @@ class RunGraph:
 
     def __init__(self, program: StepProgram, segments: Segments) -> None:
         self._program = program
+        self._relevant = relevant_integers(program.body)
         self._segments = segments
         self._trail: list[tuple[Op, int]] = []
         self.nodes: list[RunNode] = []
@@ -341,9 +343,10 @@ class RunGraph:
     def _iterate(self, step: ForRegion, path: _Path) -> dict[tuple[Integer, ...], list[RunNode]]:
         """Return the nodes after which a loop may end, by the integers that it yields."""
         lower, upper, by = _values(step.bounds, path.env)
+        numbers = (step.induction, *step.carried)
         if by.exact is not None and by.exact <= 0:
             self.unknown_branch()
-        start = self.widen((lower, *_values(step.initial, path.env)))
+        start = self._head(numbers, (lower, *_values(step.initial, path.env)))
         heads = {start: self._node(None, path.ends)}
         ends: dict[tuple[Integer, ...], list[RunNode]] = {}
         work, iteration = deque([start]), 0
@@ -356,24 +359,31 @@ class RunGraph:
                 ends.setdefault(values[1:], []).append(heads[values])
             if continues == 0:
                 continue
-            inner = dict(zip((step.induction, *step.carried), values, strict=True))
+            inner = dict(zip(numbers, values, strict=True))
             self._trail.append((step.op, iteration))
             for end in self._block(step.body, _Path({**path.env, **inner}, [heads[values]])):
                 next_values = (plus(values[0], by), *_values(step.body.yields, end.env))
-                self._repeat(next_values, end.ends, heads, work)
+                self._repeat(numbers, next_values, end.ends, heads, work)
             self._trail.pop()
             iteration += 1
         return ends
 
+    def _head(self, numbers: tuple[int, ...], values: tuple[Integer, ...]) -> tuple[Integer, ...]:
+        """Return the abstraction of integers at the head of a loop: those that do not matter are not
+        told apart."""
+        pairs = zip(numbers, self.widen(values), strict=False)
+        return tuple(x if i in self._relevant else _unknown((x,))[0] for i, x in pairs)
+
     def _repeat(
         self,
+        numbers: tuple[int, ...],
         values: tuple[Integer, ...],
         before: list[RunNode],
         heads: dict[tuple[Integer, ...], RunNode],
         work: deque[tuple[Integer, ...]],
     ) -> None:
         """Begin the next iteration of a loop with some integers, at a new head if there is none."""
-        values = self.widen(values) if len(heads) < _HEADS else _unknown(values)
+        values = self._head(numbers, values) if len(heads) < _HEADS else _unknown(values)
         if values in heads:
             for node in before:
                 node.successors.append(heads[values])
@@ -386,7 +396,7 @@ class RunGraph:
             return [
                 p for end in self._block(step.before, path) for p in self._block(step.after, end)
             ]
-        start = self.widen(_values(step.initial, path.env))
+        start = self._head(step.carried, _values(step.initial, path.env))
         heads = {start: self._node(None, path.ends)}
         ends: dict[tuple[Integer, ...], list[RunNode]] = {}
         work, iteration = deque([start]), 0
@@ -410,7 +420,7 @@ class RunGraph:
                 inner = dict(zip(step.forwarded, forwarded, strict=True))
                 for last in self._block(step.after, _Path({**end.env, **inner}, end.ends)):
                     yielded = _values(step.after.yields, last.env)
-                    self._repeat(yielded, last.ends, heads, work)
+                    self._repeat(step.carried, yielded, last.ends, heads, work)
             self._trail.pop()
             iteration += 1
         return _leave(path.env, step.results, ends)

@@ -1,0 +1,345 @@
+"""`smem-pipeline`: loads of later iterations of a loop begin while it multiplies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...bindings.diagnostics import remark
+from ...bindings.irtypes import Block, Module, Op, Value
+from ...bindings.mlir import ir
+from ...dialect.build import create
+from ...dialect.divisibility import constant_of
+from ...dialect.ops import CopyAsyncOp
+from ...dialect.ops.alloc import alloc
+from ...dialect.ops.copy import PERMUTATION
+from ...dialect.ops.stage import stage
+from ...dialect.ops.subview import SubviewOp
+from ...dialect.types import shape_of, tensor_of
+from ...ir import emit
+from ...ir.errors import OpError
+from ...ir.kernel import functions_of
+from ...ir.walk import walk
+from ...layout.banks import MAX_BYTES
+from ..driver.base import Pass, option
+from ..insert_sync import insert
+from ..order.report import label
+from .loads import Load, loads_of
+from .slices import Slice, slice_of
+from .stages import count_stages, tile_bytes
+
+#: Attribute of a loop: how many stages its tiles get; 1 leaves it as it is.
+STAGES = "smem.stages"
+
+
+@dataclass(frozen=True)
+class Pipeline(Pass):
+    """Gives the tiles that a loop loads stages, and loads them iterations ahead, by `cp.async`.
+
+    The module is in program order, before `smem-insert-sync`, and so is the result. A load is an
+    `smem.copy` from an array that no op writes, to a whole tile that only its iteration reads, after it.
+    The loads of the first iterations come before the loop, those of a later one behind the other ops of
+    each iteration. What cannot be loaded early stays where it is. A loop stays as it was if
+    `smem-insert-sync` could not put the result in order.
+    """
+
+    name = "smem-pipeline"
+    description = "load the tiles of loops iterations ahead, in stages"
+    takes_program_order = True
+
+    stages: int = option(0, "stages of loops without smem.stages; 0: as many as fit, up to four")
+    only_marked: bool = option(False, "leave loops without the attribute smem.stages as they are")
+    max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
+    unproven: str = option(
+        "refuse", "whether results may have an order that is not known", choices=("refuse", "allow")
+    )
+    explain: bool = option(False, "print what was moved, and what was not, as remarks")
+
+    def run(self, module: Module) -> None:
+        for function in functions_of(module):
+            # From the last loop to the first: those that are made come before the next one.
+            for number in reversed(range(len(_loops(function)))):
+                if self._wants(_loops(function)[number]):
+                    function = self._with_stages(function, number)  # noqa: PLW2901
+
+    def _wants(self, loop: Op) -> bool:
+        return STAGES in loop.attributes or not self.only_marked
+
+    def _with_stages(self, function: Op, number: int) -> Op:
+        """Give the tiles of a loop stages; return the function, which may be a new one."""
+        loop = _loops(function)[number]
+        wanted = _wanted(loop, self.stages)
+        if wanted == 1:
+            return function
+        loads, late = loads_of(loop)
+        is_asked = STAGES in loop.attributes
+        if not loads:
+            if late or is_asked:
+                reason = _reason(late[0]) if late else "it copies no window of an array to a tile"
+                self._remark(loop, f"stays as it was: {reason}", is_asked)
+            return function
+        changed = _copy_of(function)
+        try:
+            text = _give_stages(_loops(changed)[number], changed, wanted, self.max_bytes)
+            if self.unproven == "refuse":
+                _prove(changed)
+        except OpError as error:
+            self._remark(loop, f"stays as it was: {error.message}", is_asked)
+            changed.erase()
+            return function
+        for error in late:
+            self._remark(loop, f"does not load early: {_reason(error)}")
+        self._remark(loop, text)
+        function.erase()
+        return changed
+
+    def _remark(self, op: Op, message: str, always: bool = False) -> None:
+        if always or self.explain:
+            remark(op.location, message)
+
+
+def _reason(error: OpError) -> str:
+    return f"the {label(error.op)} {error.message}"
+
+
+def _copy_of(function: Op) -> Op:
+    """Return a copy of a function, in front of it."""
+    with ir.InsertionPoint(function):
+        return function.clone().operation
+
+
+def _loops(function: Op) -> list[Op]:
+    return list(walk(function, "scf.for"))
+
+
+def _wanted(loop: Op, default: int) -> int:
+    """Return how many stages are wanted; 0 for as many as fit."""
+    if STAGES not in loop.attributes:
+        return default
+    attribute = loop.attributes[STAGES].maybe_downcast()
+    return attribute.value if isinstance(attribute, ir.IntegerAttr) else default
+
+
+def _prove(function: Op) -> None:
+    """Check that the synchronization of a function can be inserted.
+
+    Raises:
+        OpError: if not.
+    """
+    trial = _copy_of(function)
+    try:
+        insert(trial)
+    except OpError as error:
+        raise OpError(function, f"with stages, the {label(error.op)} {error.message}") from None
+    finally:
+        trial.erase()
+
+
+def _give_stages(loop: Op, function: Op, wanted: int, max_bytes: int) -> str:
+    """Give the tiles that a loop loads stages; return what was done.
+
+    Raises:
+        OpError: if the stages do not fit.
+    """
+    loads, _ = loads_of(loop)
+    tiles = [load.tile for load in loads]
+    count = count_stages(loop, function, tiles, wanted, max_bytes)
+    ahead = max(1, count - 2)
+    sizes = " + ".join(str(tile_bytes(tile)) for tile in tiles)
+    _StagedLoop(loop, loads, count, ahead).build()
+    iterations = "iteration" if ahead == 1 else "iterations"
+    return f"has {count} stages of {sizes} bytes, and loads {ahead} {iterations} ahead by cp.async"
+
+
+class _StagedLoop:
+    """A loop whose loads move iterations ahead.
+
+    Args:
+        loop: the loop.
+        loads: its loads.
+        stages: how many stages their tiles get.
+        ahead: how many iterations a load begins before its own one, fewer than there are stages.
+    """
+
+    def __init__(self, loop: Op, loads: Sequence[Load], stages: int, ahead: int) -> None:
+        self._loop, self._loads, self._stages, self._ahead = loop, loads, stages, ahead
+        self._body: Block = loop.regions[0].blocks[0]
+        self._start: Slice = slice_of([load.copy.source for load in loads], self._body)
+        self._tiles: dict[Value, Value] = {}
+
+    def build(self) -> None:
+        """Rewrite the loop."""
+        with ir.InsertionPoint(self._loop), self._loop.location:
+            for load in self._loads:
+                self._tiles[load.tile] = _staged(load.tile, self._stages)
+            begin = self._prologue()
+            number, carried = self._carry(begin)
+        self._read_stages(number)
+        with ir.InsertionPoint(self._terminator), self._loop.location:
+            self._load_ahead(number, carried)
+        for load in self._loads:
+            load.copy.operation.erase()
+        _erase_unused(self._start.ops)
+        for tile in self._tiles:
+            if next(iter(tile.uses), None) is None:
+                tile.owner.operation.erase()
+
+    @property
+    def _terminator(self) -> Op:
+        *_, last = self._body.operations
+        return last.operation
+
+    @property
+    def _counts_from_zero(self) -> bool:
+        """Whether the loop's variable is the number of the iteration."""
+        start, _, step = list(self._loop.operands)[:3]
+        return constant_of(start) == 0 and constant_of(step) == 1
+
+    def _prologue(self) -> list[Value]:
+        """Emit the loads of the first iterations; return what the load after them begins with."""
+        start, stop, step = list(self._loop.operands)[:3]
+        inits = [self._loop.operands[3 + i] for i in self._start.carried]
+        bounds = [emit.constant(n, start.type) for n in (0, self._ahead, 1)]
+        prologue = emit.op("scf.for", (*bounds, *inits), [x.type for x in inits], regions=1)
+        arguments = [start.type, *(x.type for x in inits)]
+        block = ir.Block.create_at_start(prologue.regions[0], arguments)
+        with ir.InsertionPoint(block):
+            number, *carried = block.arguments
+            variable = number
+            if not self._counts_from_zero:
+                variable = emit.binary("addi", start, emit.binary("muli", number, step))
+            emit.op("scf.yield", self._load_if(variable, stop, number, carried))
+        return list(prologue.results)
+
+    def _carry(self, begin: list[Value]) -> tuple[Value, list[Value]]:
+        """Let the loop carry where its loads begin, and the number of the iteration; return these."""
+        inits = [*begin]
+        if not self._counts_from_zero:
+            inits.append(emit.constant(0, ir.IndexType.get()))
+        if inits:
+            self._loop = _with_carried(self._loop, inits)
+            self._body = self._loop.regions[0].blocks[0]
+        added = list(self._body.arguments)[len(self._body.arguments) - len(inits) :]
+        if self._counts_from_zero:
+            return self._body.arguments[0], added
+        return added[-1], added[:-1]
+
+    def _load_ahead(self, number: Value, carried: list[Value]) -> None:
+        """Emit the loads of a later iteration, and what the loop carries of them."""
+        _, stop, step = list(self._loop.operands)[:3]
+        variable = self._body.arguments[0]
+        if self._counts_from_zero:
+            variable = later = emit.binary("addi", variable, self._ahead)
+        else:
+            distance = emit.binary("muli", step, self._ahead)
+            variable = emit.binary("addi", variable, distance)
+            later = emit.binary("addi", number, self._ahead)
+        values = self._load_if(variable, stop, later, carried)
+        if not self._counts_from_zero:
+            values.append(emit.binary("addi", number, 1))
+        _yield_more(self._terminator, values)
+
+    def _load_if(
+        self, variable: Value, stop: Value, number: Value, carried: Sequence[Value]
+    ) -> list[Value]:
+        """Emit the loads of an iteration, if there is one.
+
+        Args:
+            variable: the loop's variable in that iteration.
+            stop: its end.
+            number: the number of the iteration.
+            carried: what the loads begin with in it.
+
+        Returns:
+            What they begin with in the next one.
+        """
+        there_is = emit.compare("slt", variable, stop)
+        branch = emit.op("scf.if", (there_is,), [x.type for x in carried], regions=2)
+        arguments = self._body.arguments
+        mapping = {arguments[0]: variable}
+        positions = self._start.carried
+        mapping |= {arguments[1 + i]: x for i, x in zip(positions, carried, strict=True)}
+        with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[0])):
+            values = self._start.repeat(mapping)
+            at = emit.binary("remui", number, self._stages)
+            for load in self._loads:
+                with load.copy.location:
+                    self._copy(load, values, at)
+            following = [self._terminator.operands[i] for i in positions]
+            emit.op("scf.yield", [values.get(x, x) for x in following])
+        if carried:
+            with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[1])):
+                emit.op("scf.yield", carried)
+        return list(branch.results)
+
+    def _copy(self, load: Load, values: Mapping[Value, Value], at: Value) -> None:
+        source = values.get(load.copy.source, load.copy.source)
+        attributes = load.copy.attributes
+        kept = {PERMUTATION: attributes[PERMUTATION]} if PERMUTATION in attributes else {}
+        create(CopyAsyncOp, [source, stage(self._tiles[load.tile], at)], **kept)
+
+    def _read_stages(self, number: Value) -> None:
+        """Let the ops of the loop take the stage of the iteration."""
+        with ir.InsertionPoint.at_block_begin(self._body), self._loop.location:
+            at = emit.binary("remui", number, self._stages)
+            for load in self._loads:
+                views = {load.tile: stage(self._tiles[load.tile], at)}
+                for op in load.users:
+                    for i, operand in enumerate(op.operands):
+                        op.operands[i] = _in_stage(operand, views, self._body)
+
+
+def _in_stage(value: Value, views: dict[Value, Value], body: Block) -> Value:
+    """Return a view of a tile as one of its stage; a view from outside of the loop is made in it."""
+    if value in views:
+        return views[value]
+    owner = value.owner
+    if isinstance(owner, ir.Block) or not isinstance(owner.opview, SubviewOp):
+        return value
+    source = _in_stage(owner.operands[0], views, body)
+    if source == owner.operands[0]:
+        return value
+    view = owner.operation if owner.operation.block == body else owner.operation.clone()
+    view.operands[0] = source
+    views[value] = view.results[0]
+    return views[value]
+
+
+def _staged(tile: Value, stages: int) -> Value:
+    """Emit the alloc of a tile with stages, where that of the tile is."""
+    with ir.InsertionPoint(tile.owner), tile.owner.location:
+        return alloc((stages, *shape_of(tile.type)), tensor_of(tile.type).element_type)
+
+
+def _with_carried(loop: Op, inits: Sequence[Value]) -> Op:
+    """Let an `scf.for` carry more values, which it does not change yet; return the new loop."""
+    types = [x.type for x in inits]
+    results = [*(x.type for x in loop.results), *types]
+    attributes = {name: loop.attributes[name] for name in loop.attributes}
+    new = emit.op("scf.for", (*loop.operands, *inits), results, regions=1, **attributes)
+    body = loop.regions[0].blocks[0]
+    body.append_to(new.regions[0])
+    for type_ in types:
+        body.add_argument(type_, loop.location)
+    for old, result in zip(loop.results, list(new.results)[: len(loop.results)], strict=True):
+        old.replace_all_uses_with(result)
+    loop.erase()
+    return new
+
+
+def _yield_more(terminator: Op, values: Sequence[Value]) -> None:
+    if values:
+        emit.op("scf.yield", (*terminator.operands, *values))
+        terminator.erase()
+
+
+def _erase_unused(ops: Sequence[Op]) -> None:
+    """Erase those ops whose results are not used."""
+    for op in reversed(ops):
+        if not any(_uses(op)):
+            op.erase()
+
+
+def _uses(op: Op) -> Iterator[bool]:
+    for result in op.results:
+        yield next(iter(result.uses), None) is not None

@@ -1,0 +1,97 @@
+"""Where a load begins: the ops that compute it, which another iteration can repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ...bindings.irtypes import Block, Op, Value
+from ...bindings.mlir import ir
+from ...ir.errors import OpError
+from ...ir.kernel import function_of
+from ..order.effects import ALIASES, base_of, is_constant_argument
+
+#: Dialects whose ops compute numbers from numbers.
+_PURE_DIALECTS = {"affine", "arith", "index", "math"}
+
+#: Ops of other dialects that do, or that name a part of an array.
+_PURE = ALIASES | {"memref.dim"}
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The ops of a loop's body that compute some values from the number of the iteration.
+
+    Attributes:
+        body: the body.
+        ops: the ops, in their order.
+        carried: the positions, among the values that the loop carries, of those that are needed.
+    """
+
+    body: Block
+    ops: tuple[Op, ...]
+    carried: tuple[int, ...]
+
+    def repeat(self, mapping: Mapping[Value, Value]) -> dict[Value, Value]:
+        """Emit the ops again, with other values in the place of some; return the new value of each."""
+        values = dict(mapping)
+        for op in self.ops:
+            clone = op.clone()
+            for i, operand in enumerate(op.operands):
+                if operand in values:
+                    clone.operands[i] = values[operand]
+            values |= zip(op.results, clone.results, strict=True)
+        return values
+
+
+def slice_of(values: Iterable[Value], body: Block) -> Slice:
+    """Return the ops of a loop's body that compute values, and next values of what these are made of.
+
+    Raises:
+        OpError: at an op that another iteration cannot repeat early.
+    """
+    needed: dict[Op, None] = {}
+    carried: set[int] = set()
+    remaining = list(values)
+    while remaining:
+        value = remaining.pop()
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            if owner == body and value.arg_number and value.arg_number - 1 not in carried:
+                carried.add(value.arg_number - 1)
+                remaining.append(_yielded(body)[value.arg_number - 1])
+            continue
+        op = owner.operation
+        if op in needed or not _is_in(op, body):
+            continue
+        if op.block != body or not _is_repeatable(op):
+            raise OpError(op, "")
+        needed[op] = None
+        remaining += op.operands
+    ops = tuple(op for op in (op.operation for op in body.operations) if op in needed)
+    return Slice(body, ops, tuple(sorted(carried)))
+
+
+def _yielded(body: Block) -> list[Value]:
+    *_, last = body.operations
+    return list(last.operands)
+
+
+def _is_in(op: Op, body: Block) -> bool:
+    """Whether an op is in a block, or in a region of one of its ops."""
+    block = op.block
+    while block != body:
+        parent = block.owner
+        if not hasattr(parent, "operation") or "function_type" in parent.operation.attributes:
+            return False
+        block = parent.operation.block
+    return True
+
+
+def _is_repeatable(op: Op) -> bool:
+    """Whether an op computes the same result at any time."""
+    if len(op.regions):
+        return False
+    if op.name == "memref.load":
+        return is_constant_argument(base_of(op.operands[0]), function_of(op))
+    return op.name in _PURE or op.name.partition(".")[0] in _PURE_DIALECTS

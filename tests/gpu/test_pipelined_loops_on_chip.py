@@ -1,0 +1,28 @@
+"""Plain loops with stages on the chip: no iteration, fewer than there are stages, more."""
+
+import numpy as np
+import pytest
+from plain_loops import blocks, gathered, operands, product
+
+from mlir_smem.runtime import run_on_gpu
+
+
+@pytest.mark.parametrize("stages", [0, 2, 3, 5])
+def test_products_of_all_lengths(stages):
+    kernel = product(stages)
+    for k in (8, 32, 64, 72, 160, 512):
+        a, b, c, expected = operands(130, 72, k)
+        inputs = {"A": a, "B": b, "C": c}
+        compiled = kernel.compile(*inputs.values())
+        assert (run_on_gpu(compiled, None, inputs, ["C"])["C"] == expected).all()
+
+
+@pytest.mark.parametrize("begin, end", [(4, 4), (0, 1), (1, 6), (2, 11)])
+def test_gathered_blocks(begin, end):
+    a, b, c, _ = operands(64, 64, 128)
+    numbers, taken = blocks(begin, end)
+    inputs = {"A": a, "B": b, "P": numbers, "C": c}
+    columns = np.concatenate([np.arange(16) + 16 * block for block in taken] or [[]]).astype(int)
+    expected = a[:, columns].astype(np.float32) @ b[columns].astype(np.float32)
+    compiled = gathered(4).compile(*inputs.values())
+    assert np.array_equal(run_on_gpu(compiled, None, inputs, ["C"], grid=(1,))["C"], expected)
