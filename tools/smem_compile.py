@@ -78,6 +78,13 @@ def add_compile_options(command_parser: Parser) -> None:
         help="first insert the waits, fences and barriers that program order needs",
     )
     command_parser.add_argument(
+        "--pipeline",
+        choices=("none", "marked", "all"),
+        default="none",
+        help="before that, give stages to the tiles that loops load: no loop's, those with smem.stages, "
+        "or all",
+    )
+    command_parser.add_argument(
         "--mask-accesses",
         action="store_true",
         help="mask accesses of arrays that may be outside of them",
@@ -108,6 +115,7 @@ def smem_compile(argv: Sequence[str]) -> int:
             debug_info=options.debug_info,
             explain=options.explain,
             insert_sync=options.insert_sync,
+            pipeline=options.pipeline,
             mask_accesses=options.mask_accesses,
             max_swizzle=max_swizzle,
         )

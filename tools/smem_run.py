@@ -68,6 +68,7 @@ def smem_run(argv: Sequence[str]) -> int:
             options.arch,
             debug_info=options.debug_info,
             insert_sync=options.insert_sync,
+            pipeline=options.pipeline,
             mask_accesses=options.mask_accesses,
         )
         if compiled is None:

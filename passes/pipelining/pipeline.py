@@ -113,11 +113,17 @@ def _loops(function: Op) -> list[Op]:
 
 
 def _wanted(loop: Op, default: int) -> int:
-    """Return how many stages are wanted; 0 for as many as fit."""
+    """Return how many stages are wanted; 0 for as many as fit.
+
+    Raises:
+        OpError: if the attribute is no number of stages.
+    """
     if STAGES not in loop.attributes:
         return default
     attribute = loop.attributes[STAGES].maybe_downcast()
-    return attribute.value if isinstance(attribute, ir.IntegerAttr) else default
+    if not isinstance(attribute, ir.IntegerAttr) or attribute.value < 0:
+        raise OpError(loop, f"has {STAGES} = {attribute}; expected a number, or 0 for all that fit")
+    return attribute.value
 
 
 def _prove(function: Op) -> None:
