@@ -29,6 +29,9 @@ _ELEMENTS = {"bf16": ml_dtypes.bfloat16, "f16": np.float16}
 #: The head of a loop along K.
 _HEAD = re.compile(r"^( *for k in sl\.range\(.*)\):$", re.MULTILINE)
 
+#: What was done, by the beginning of a remark.
+_DONE = {"is specialized": "has a producer", "has stages": r"has \d+ stages of"}
+
 _numbers = itertools.count()
 
 
@@ -55,7 +58,8 @@ def check(text: str) -> str:
 
 def _kernel(text: str, options: dict[str, Any]) -> Any:
     """Return the kernel, whose loop along K is marked."""
-    source = _HEAD.sub(rf"\1, stages={options['stages']}):", text)
+    keywords = f"stages={options['stages']}, specialize={options['specialize']}"
+    source = _HEAD.sub(rf"\1, {keywords}):", text)
     names = {"sl": sl, "bounded": bounded_by(sl), "index": _index}
     return sl.kernel(_SIGNATURE)(_function(source, names))
 
@@ -66,12 +70,16 @@ def _outcome(kernel: Any, options: dict[str, Any]) -> str:
     types = (element, element, element, "i32", "f32", "f32", "f32")
     messages = [str(remark.message) for remark in kernel.explain(*types)]
     drawn = f" ({options['hindrance']})" if options["hindrance"] else ""
-    late = [x for x in messages if x.startswith(("does not load early", "stays as it was"))]
+    late = [
+        x
+        for x in messages
+        if x.startswith(("does not load early", "stays as it was", "is not specialized"))
+    ]
     reasons = sorted(
         {re.sub(r" at <[^>]*>:[0-9:]*|[0-9]+", "", x.partition(": ")[2]) for x in late}
     )
-    done = any(x.startswith("has ") and " stages of " in x for x in messages)
-    return ("has stages" if done else "left alone") + "".join(f"; {x}" for x in reasons) + drawn
+    done = [name for name, look in _DONE.items() if any(re.match(look, x) for x in messages)]
+    return (done[0] if done else "left alone") + "".join(f"; {x}" for x in reasons) + drawn
 
 
 def _index(number: Any) -> Any:

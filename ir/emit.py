@@ -75,7 +75,7 @@ def extract_element(vector: Value, position: int) -> Value:
 
 
 #: Predicates of `arith.cmpi` (MLIR, arith dialect).
-_PREDICATES = {"eq": 0, "ne": 1, "slt": 2, "ult": 6, "ule": 7, "uge": 9}
+_PREDICATES = {"eq": 0, "ne": 1, "slt": 2, "sgt": 4, "ult": 6, "ule": 7, "uge": 9}
 
 
 def compare(predicate: str, left: Value, right: Value | int) -> Value:

@@ -17,7 +17,7 @@ from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
 from .mask_accesses import MaskAccesses
 from .materialize_descriptors import MaterializeDescriptors
-from .pipelining import Pipeline
+from .pipelining import Pipeline, WarpSpecialize
 from .place_accumulators import PlaceAccumulators
 from .uplift_to_fma import UpliftToFma
 
@@ -40,13 +40,15 @@ class SmemToNvvm(Pass):
     insert_sync: bool = option(False, "first insert the synchronization that program order needs")
     pipeline: str = option(
         "none",
-        "before, give stages to the tiles that loops load: no loop's, those with smem.stages, or all",
+        "before, divide kernels with smem.specialize into partitions, and give stages to the tiles that "
+        "loops load: no loop's, those with smem.stages, or all",
         choices=("none", "marked", "all"),
     )
 
     def passes(self) -> Iterator[Pass]:
         if self.pipeline != "none":
             only_marked = self.pipeline == "marked"
+            yield WarpSpecialize(only_marked=True, max_bytes=self.max_bytes, explain=self.explain)
             yield Pipeline(only_marked=only_marked, max_bytes=self.max_bytes, explain=self.explain)
         if self.insert_sync:
             yield InsertSync(explain=self.explain)

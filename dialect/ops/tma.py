@@ -128,11 +128,8 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
             check_global(source, "loads from")
             check_block_load(source, tile, multicast, self.coordinates)
             return
-        reject_rows(source, tile)
-        _check_elements(source, tile, "loads from")
-        _check_matrix(source, len(self.coordinates), "loads from", bool(tile_element(tile).padding))
+        check_load(source, tile, len(self.coordinates))
         _check_coordinates(source, tile, self.coordinates, "loads")
-        _check_tile(source, tile, "loads")
 
 
 class TmaStoreOp(BulkCopyOp, name="tma_store"):
@@ -176,6 +173,18 @@ class TmaStoreOp(BulkCopyOp, name="tma_store"):
         _check_matrix(target, len(self.coordinates), "stores to", False)
         _check_coordinates(target, tile, self.coordinates, "stores")
         _check_tile(target, tile, "stores")
+
+
+def check_load(source: Type, tile: Type, coordinates: int) -> None:
+    """Check that TMA can load boxes of an array to a tile, at so many coordinates.
+
+    Raises:
+        Invalid: if it cannot.
+    """
+    reject_rows(source, tile)
+    _check_elements(source, tile, "loads from")
+    _check_matrix(source, coordinates, "loads from", bool(tile_element(tile).padding))
+    _check_tile(source, tile, "loads")
 
 
 def _check_padding(tile: Value, chooser: Chooser) -> None:

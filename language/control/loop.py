@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from ...bindings.mlir import ir
 from ...dialect.build import i64
-from ...passes.pipelining.pipeline import STAGES
+from ...passes.pipelining.rewriting import SPECIALIZE, STAGES
 from ..errors import TraceError
 from ..locations import author_frame
 from ..trace import KernelTrace, current, op_builder, statement
@@ -23,6 +24,7 @@ def range_(
     step: Index | int = 1,
     *,
     stages: int | None = None,
+    specialize: bool = False,
 ) -> Iterator[Index]:
     """Iterate in the running kernel: `for k in sl.range(n):`, as with Python's `range`.
 
@@ -36,6 +38,8 @@ def range_(
         step: a positive number, or an index.
         stages: how many stages the tiles get that the body copies from arrays: later iterations load
             while this one multiplies. 0 for as many as fit in shared memory, up to four.
+        specialize: whether a producer loads them by TMA, and warpgroups of consumers, one for each 64
+            rows up to two, do the rest of the kernel, which is written for one warpgroup.
 
     Raises:
         TraceError: outside of a `for` statement, for another step, for stages in a kernel with
@@ -53,7 +57,10 @@ def range_(
     numbers = None
     if isinstance(first, int) and isinstance(last, int) and isinstance(step, int):
         numbers = range(first, last, step)
-    return RangeLoop(*bounds, numbers, _checked_stages(stages))
+    if specialize and stages is None:
+        stages = 0
+    attributes = {} if stages is None else _attributes(stages, specialize)
+    return RangeLoop(*bounds, numbers, attributes)
 
 
 @op_builder
@@ -64,9 +71,8 @@ def _bounds(start: Any, stop: Any, step: Any) -> tuple[Index, Index, Index]:
 
 
 @op_builder
-def _checked_stages(stages: Any) -> int | None:
-    if stages is None:
-        return None
+def _attributes(stages: Any, specialize: bool) -> dict[str, Any]:
+    """Return the attributes of a loop that gets stages."""
     if not isinstance(stages, int) or stages < 0:
         raise TraceError(
             f"sl.range has stages={stages}; expected a number of stages, 0 for all that fit"
@@ -76,7 +82,7 @@ def _checked_stages(stages: Any) -> int | None:
             f'sl.range has stages={stages} in a kernel with sync="manual", whose waits are its own; '
             "leave sync out, or write the stages by sl.copy_async"
         )
-    return stages
+    return {STAGES: i64(stages)} | ({SPECIALIZE: ir.UnitAttr.get()} if specialize else {})
 
 
 class RangeLoop:
@@ -89,10 +95,15 @@ class RangeLoop:
     """
 
     def __init__(
-        self, start: Index, stop: Index, step: Index, numbers: range | None, stages: int | None
+        self,
+        start: Index,
+        stop: Index,
+        step: Index,
+        numbers: range | None,
+        attributes: dict[str, Any],
     ) -> None:
         self.bounds = (start, stop, step)
-        self.stages = stages
+        self.attributes = attributes
         self.numbers = numbers
         self.trace: KernelTrace = current()
         self.body: LoopBody | None = None
@@ -130,14 +141,11 @@ class RangeLoop:
         """End the body, or begin it again; return whether it begins again."""
         again = body.wider_body(frame)
         if again is None:
-            body.end(frame, [bound.value for bound in self.bounds], self._attributes())
+            body.end(frame, [bound.value for bound in self.bounds], self.attributes)
             return False
         self.body = again
         again.begin(frame)
         return True
-
-    def _attributes(self) -> dict[str, Any]:
-        return {} if self.stages is None else {STAGES: i64(self.stages)}
 
     def _index(self) -> Index:
         """Return the loop's variable."""

@@ -256,7 +256,7 @@ def passes() -> dict[str, type[Pass]]:
 
     Example:
         >>> list(passes())[0]
-        'smem-insert-sync'
+        'smem-warp-specialize'
     """
     by_name = {pass_.name: pass_ for pass_ in REGISTERED}
     for entry in _entries():

@@ -35,7 +35,6 @@ from .program import (
     WhileRegion,
 )
 from .rectangles import Env, Rectangle
-from .relevance import relevant_integers
 
 #: The most paths, and the most states at a loop's head, with different integers; more are joined.
 _PATHS = 16
@@ -225,7 +224,6 @@ class RunGraph:
 
     def __init__(self, program: StepProgram, segments: Segments) -> None:
         self._program = program
-        self._relevant = relevant_integers(program.body)
         self._segments = segments
         self._trail: list[tuple[Op, int]] = []
         self.nodes: list[RunNode] = []
@@ -372,7 +370,7 @@ class RunGraph:
         """Return the abstraction of integers at the head of a loop: those that do not matter are not
         told apart."""
         pairs = zip(numbers, self.widen(values), strict=False)
-        return tuple(x if i in self._relevant else _unknown((x,))[0] for i, x in pairs)
+        return tuple(x if i in self._program.relevant else _unknown((x,))[0] for i, x in pairs)
 
     def _repeat(
         self,

@@ -285,6 +285,7 @@ class StepProgram:
         body: its first block.
         copies, readers: all writes and reads, at any depth.
         unknown: views of whose memory not everything is known, with the reason.
+        relevant: the integers on which bytes of tiles, branches and loops depend.
         modulus: integers that loops carry are widened to residues modulo this.
         bound: up to this they are exact.
         furthest: one more than the largest number of groups that a wait leaves pending.
@@ -295,6 +296,7 @@ class StepProgram:
     copies: tuple[MemoryWrite, ...]
     readers: tuple[MmaRead | ThreadRead | BulkRead, ...]
     unknown: dict[Op, str]
+    relevant: frozenset[int]
     modulus: int
     bound: int
     furthest: int

@@ -59,6 +59,7 @@ from .program import (
     WhileRegion,
 )
 from .rectangles import Allocation, Start, SymbolicRectangle
+from .relevance import relevant_integers
 
 _ORDERINGS = (CopyCommit, CopyWait, Fence, CtaBarrier, MmaWait, BulkCommit, BulkWait, KernelEnd)
 
@@ -141,6 +142,7 @@ class Translator:
             tuple(self.copies),
             tuple(self.readers),
             self.allocations.unknown,
+            relevant_integers(body),
             *self._integers.widening.limits(),
             self.furthest,
             _size_multiple(self._function),

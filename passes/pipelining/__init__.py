@@ -1,5 +1,6 @@
-"""`smem-pipeline`: makes pipelines of plain loops, which load tiles and multiply them."""
+"""Passes that make pipelines of plain loops, which load tiles and multiply them."""
 
 from .pipeline import Pipeline
+from .warp_specialize import WarpSpecialize
 
-__all__ = ["Pipeline"]
+__all__ = ["Pipeline", "WarpSpecialize"]

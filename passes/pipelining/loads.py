@@ -38,37 +38,38 @@ class Load(NamedTuple):
         return self.copy.tile
 
 
-def loads_of(loop: Op) -> tuple[list[Load], list[OpError]]:
-    """Return the loads of an `scf.for`, in order, and for each other copy why it cannot be early."""
+def loads_of(owner: Op) -> tuple[list[Load], list[OpError]]:
+    """Return the loads of an `scf.for`, or of a function outside of loops, in order, and for each other
+    copy there why it cannot be early."""
     loads: list[Load] = []
     hindrances: list[OpError] = []
-    for copy in _copies(loop):
+    for copy in _copies(owner):
         try:
-            loads.append(_load(copy, loop))
+            loads.append(_load(copy, owner))
         except OpError as error:
             hindrances.append(error)
     return loads, hindrances
 
 
-def _copies(loop: Op) -> Iterator[CopyOp]:
-    """Yield the copies from arrays in a loop, and not in a loop within it."""
-    for copy in walk(loop, CopyOp):
+def _copies(owner: Op) -> Iterator[CopyOp]:
+    """Yield the copies from arrays in a loop or function, and not in a loop within it."""
+    for copy in walk(owner, CopyOp):
         around = copy.operation.parent.operation
-        while around.name not in LOOPS:
+        while around.name not in LOOPS and around != owner:
             around = around.parent.operation
-        if around == loop and not copy.reads_tile:
+        if around == owner and not copy.reads_tile:
             yield copy
 
 
-def _load(copy: CopyOp, loop: Op) -> Load:
+def _load(copy: CopyOp, owner: Op) -> Load:
     """Return the load that a copy is.
 
     Raises:
         OpError: if it cannot be early.
     """
-    body = loop.regions[0].blocks[0]
+    body = owner.regions[0].blocks[0]
     if copy.operation.block != body:
-        around = ancestor_in(body, copy.operation)
+        around = ancestor_in(body, copy.operation) or owner
         raise OpError(copy, f"is in the {label(around)}; copy in each iteration")
     if copy.relayout:
         raise OpError(copy, "transposes elements in registers (relayout); cp.async does not")
@@ -76,6 +77,8 @@ def _load(copy: CopyOp, loop: Op) -> Load:
     if isinstance(tile.owner, ir.Block) or tile.owner.name != AllocOp.OPERATION_NAME:
         raise OpError(copy, "fills a part of a tile; allocate a tile of its shape")
     users = [op for op in _accesses(tile) if ancestor_in(body, op) is not None]
+    if len(users) < 2:
+        raise OpError(copy, "fills a tile that nothing reads there")
     for op in users:
         is_other = op != copy.operation
         if is_other and any(_is_write_of(op, tile)):
@@ -85,8 +88,8 @@ def _load(copy: CopyOp, loop: Op) -> Load:
         if is_other and not copy.operation.is_before_in_block(ancestor_in(body, op)):
             message = f"fills a tile that the {label(op)} reads before, from the last iteration"
             raise OpError(copy, f"{message}; read it behind the copy")
-    _check_outside(copy, loop, [op for op in _accesses(tile) if op not in users])
-    if not is_constant_argument(base_of(copy.source), function_of(loop)):
+    _check_outside(copy, owner, [op for op in _accesses(tile) if op not in users])
+    if not is_constant_argument(base_of(copy.source), function_of(copy)):
         raise OpError(copy, "copies from an array that the kernel also writes")
     try:
         start = slice_of([copy.source], body)

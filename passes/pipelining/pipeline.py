@@ -11,25 +11,29 @@ from ...bindings.mlir import ir
 from ...dialect.build import create
 from ...dialect.divisibility import constant_of
 from ...dialect.ops import CopyAsyncOp
-from ...dialect.ops.alloc import alloc
 from ...dialect.ops.copy import PERMUTATION
 from ...dialect.ops.stage import stage
 from ...dialect.ops.subview import SubviewOp
-from ...dialect.types import shape_of, tensor_of
 from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import functions_of
 from ...ir.walk import walk
 from ...layout.banks import MAX_BYTES
 from ..driver.base import Pass, option
-from ..insert_sync import insert
-from ..order.report import label
 from .loads import Load, loads_of
-from .slices import Slice, slice_of
+from .rewriting import (
+    STAGES,
+    copy_of,
+    prove,
+    reason_of,
+    unmark,
+    wanted_stages,
+    with_carried,
+    with_stages,
+    yield_more,
+)
+from .slices import Slice, renamed, slice_of
 from .stages import count_stages, tile_bytes
-
-#: Attribute of a loop: how many stages its tiles get; 1 leaves it as it is.
-STAGES = "smem.stages"
 
 
 @dataclass(frozen=True)
@@ -68,27 +72,27 @@ class Pipeline(Pass):
     def _with_stages(self, function: Op, number: int) -> Op:
         """Give the tiles of a loop stages; return the function, which may be a new one."""
         loop = _loops(function)[number]
-        wanted = _wanted(loop, self.stages)
+        wanted = wanted_stages(loop, self.stages)
         if wanted == 1:
             return function
         loads, late = loads_of(loop)
         is_asked = STAGES in loop.attributes
         if not loads:
             if late or is_asked:
-                reason = _reason(late[0]) if late else "it copies no window of an array to a tile"
+                reason = reason_of(late[0]) if late else "it copies no window of an array to a tile"
                 self._remark(loop, f"stays as it was: {reason}", is_asked)
             return function
-        changed = _copy_of(function)
+        changed = copy_of(function)
         try:
             text = _give_stages(_loops(changed)[number], changed, wanted, self.max_bytes)
             if self.unproven == "refuse":
-                _prove(changed)
+                prove(changed)
         except OpError as error:
             self._remark(loop, f"stays as it was: {error.message}", is_asked)
             changed.erase()
             return function
         for error in late:
-            self._remark(loop, f"does not load early: {_reason(error)}")
+            self._remark(loop, f"does not load early: {reason_of(error)}")
         self._remark(loop, text)
         function.erase()
         return changed
@@ -98,47 +102,8 @@ class Pipeline(Pass):
             remark(op.location, message)
 
 
-def _reason(error: OpError) -> str:
-    return f"the {label(error.op)} {error.message}"
-
-
-def _copy_of(function: Op) -> Op:
-    """Return a copy of a function, in front of it."""
-    with ir.InsertionPoint(function):
-        return function.clone().operation
-
-
 def _loops(function: Op) -> list[Op]:
     return list(walk(function, "scf.for"))
-
-
-def _wanted(loop: Op, default: int) -> int:
-    """Return how many stages are wanted; 0 for as many as fit.
-
-    Raises:
-        OpError: if the attribute is no number of stages.
-    """
-    if STAGES not in loop.attributes:
-        return default
-    attribute = loop.attributes[STAGES].maybe_downcast()
-    if not isinstance(attribute, ir.IntegerAttr) or attribute.value < 0:
-        raise OpError(loop, f"has {STAGES} = {attribute}; expected a number, or 0 for all that fit")
-    return attribute.value
-
-
-def _prove(function: Op) -> None:
-    """Check that the synchronization of a function can be inserted.
-
-    Raises:
-        OpError: if not.
-    """
-    trial = _copy_of(function)
-    try:
-        insert(trial)
-    except OpError as error:
-        raise OpError(function, f"with stages, the {label(error.op)} {error.message}") from None
-    finally:
-        trial.erase()
 
 
 def _give_stages(loop: Op, function: Op, wanted: int, max_bytes: int) -> str:
@@ -177,12 +142,13 @@ class _StagedLoop:
         """Rewrite the loop."""
         with ir.InsertionPoint(self._loop), self._loop.location:
             for load in self._loads:
-                self._tiles[load.tile] = _staged(load.tile, self._stages)
+                self._tiles[load.tile] = with_stages(load.tile, self._stages)
             begin = self._prologue()
             number, carried = self._carry(begin)
         self._read_stages(number)
         with ir.InsertionPoint(self._terminator), self._loop.location:
             self._load_ahead(number, carried)
+        unmark(self._loop)
         for load in self._loads:
             load.copy.operation.erase()
         _erase_unused(self._start.ops)
@@ -223,7 +189,7 @@ class _StagedLoop:
         if not self._counts_from_zero:
             inits.append(emit.constant(0, ir.IndexType.get()))
         if inits:
-            self._loop = _with_carried(self._loop, inits)
+            self._loop = with_carried(self._loop, inits)
             self._body = self._loop.regions[0].blocks[0]
         added = list(self._body.arguments)[len(self._body.arguments) - len(inits) :]
         if self._counts_from_zero:
@@ -243,7 +209,7 @@ class _StagedLoop:
         values = self._load_if(variable, stop, later, carried)
         if not self._counts_from_zero:
             values.append(emit.binary("addi", number, 1))
-        _yield_more(self._terminator, values)
+        yield_more(self._terminator, values)
 
     def _load_if(
         self, variable: Value, stop: Value, number: Value, carried: Sequence[Value]
@@ -272,14 +238,14 @@ class _StagedLoop:
                 with load.copy.location:
                     self._copy(load, values, at)
             following = [self._terminator.operands[i] for i in positions]
-            emit.op("scf.yield", [values.get(x, x) for x in following])
+            emit.op("scf.yield", [renamed(values, x) for x in following])
         if carried:
             with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[1])):
                 emit.op("scf.yield", carried)
         return list(branch.results)
 
     def _copy(self, load: Load, values: Mapping[Value, Value], at: Value) -> None:
-        source = values.get(load.copy.source, load.copy.source)
+        source = renamed(values, load.copy.source)
         attributes = load.copy.attributes
         kept = {PERMUTATION: attributes[PERMUTATION]} if PERMUTATION in attributes else {}
         create(CopyAsyncOp, [source, stage(self._tiles[load.tile], at)], **kept)
@@ -309,34 +275,6 @@ def _in_stage(value: Value, views: dict[Value, Value], body: Block) -> Value:
     view.operands[0] = source
     views[value] = view.results[0]
     return views[value]
-
-
-def _staged(tile: Value, stages: int) -> Value:
-    """Emit the alloc of a tile with stages, where that of the tile is."""
-    with ir.InsertionPoint(tile.owner), tile.owner.location:
-        return alloc((stages, *shape_of(tile.type)), tensor_of(tile.type).element_type)
-
-
-def _with_carried(loop: Op, inits: Sequence[Value]) -> Op:
-    """Let an `scf.for` carry more values, which it does not change yet; return the new loop."""
-    types = [x.type for x in inits]
-    results = [*(x.type for x in loop.results), *types]
-    attributes = {name: loop.attributes[name] for name in loop.attributes}
-    new = emit.op("scf.for", (*loop.operands, *inits), results, regions=1, **attributes)
-    body = loop.regions[0].blocks[0]
-    body.append_to(new.regions[0])
-    for type_ in types:
-        body.add_argument(type_, loop.location)
-    for old, result in zip(loop.results, list(new.results)[: len(loop.results)], strict=True):
-        old.replace_all_uses_with(result)
-    loop.erase()
-    return new
-
-
-def _yield_more(terminator: Op, values: Sequence[Value]) -> None:
-    if values:
-        emit.op("scf.yield", (*terminator.operands, *values))
-        terminator.erase()
 
 
 def _erase_unused(ops: Sequence[Op]) -> None:

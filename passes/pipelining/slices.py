@@ -15,7 +15,7 @@ from ..order.effects import ALIASES, base_of, is_constant_argument
 _PURE_DIALECTS = {"affine", "arith", "index", "math"}
 
 #: Ops of other dialects that do, or that name a part of an array.
-_PURE = ALIASES | {"memref.dim"}
+_PURE = ALIASES | {"memref.dim", "gpu.block_id", "gpu.grid_dim", "gpu.cluster_block_id"}
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,12 @@ class Slice:
         return values
 
 
+def renamed(values: Mapping[Value, Value], value: Value) -> Value:
+    """Return the new value of one, if it has one."""
+    new = values.get(value)
+    return value if new is None else new
+
+
 def slice_of(values: Iterable[Value], body: Block) -> Slice:
     """Return the ops of a loop's body that compute values, and next values of what these are made of.
 
@@ -57,14 +63,15 @@ def slice_of(values: Iterable[Value], body: Block) -> Slice:
         value = remaining.pop()
         owner = value.owner
         if isinstance(owner, ir.Block):
-            if owner == body and value.arg_number and value.arg_number - 1 not in carried:
+            is_carried = owner == body and body.owner.name == "scf.for" and value.arg_number > 0
+            if is_carried and value.arg_number - 1 not in carried:
                 carried.add(value.arg_number - 1)
                 remaining.append(_yielded(body)[value.arg_number - 1])
             continue
         op = owner.operation
         if op in needed or not _is_in(op, body):
             continue
-        if op.block != body or not _is_repeatable(op):
+        if op.block != body or not is_repeatable(op):
             raise OpError(op, "")
         needed[op] = None
         remaining += op.operands
@@ -88,7 +95,7 @@ def _is_in(op: Op, body: Block) -> bool:
     return True
 
 
-def _is_repeatable(op: Op) -> bool:
+def is_repeatable(op: Op) -> bool:
     """Whether an op computes the same result at any time."""
     if len(op.regions):
         return False

@@ -1,15 +1,24 @@
-"""Plain loops with stages on the chip: no iteration, fewer than there are stages, more."""
+"""Plain loops with stages and producers on the chip: no iteration, fewer than stages, more."""
 
 import numpy as np
 import pytest
-from plain_loops import blocks, gathered, operands, product
+from plain_loops import (
+    attention_operands,
+    blocks,
+    causal_attention,
+    gathered,
+    operands,
+    persistent,
+    product,
+)
 
 from mlir_smem.runtime import run_on_gpu
 
 
+@pytest.mark.parametrize("specialize", [False, True])
 @pytest.mark.parametrize("stages", [0, 2, 3, 5])
-def test_products_of_all_lengths(stages):
-    kernel = product(stages)
+def test_products_of_all_lengths(stages, specialize):
+    kernel = product(stages, specialize=specialize)
     for k in (8, 32, 64, 72, 160, 512):
         a, b, c, expected = operands(130, 72, k)
         inputs = {"A": a, "B": b, "C": c}
@@ -26,3 +35,20 @@ def test_gathered_blocks(begin, end):
     expected = a[:, columns].astype(np.float32) @ b[columns].astype(np.float32)
     compiled = gathered(4).compile(*inputs.values())
     assert np.array_equal(run_on_gpu(compiled, None, inputs, ["C"], grid=(1,))["C"], expected)
+
+
+@pytest.mark.parametrize("t, u", [(128, 32), (300, 100), (640, 640)])
+def test_two_consumers_of_a_chain_of_products(t, u):
+    *arguments, o, expected = attention_operands(t, u)
+    inputs = dict(zip(["Q", "K", "V", "S", "Out"], [*arguments, o], strict=True))
+    compiled = causal_attention.compile(*inputs.values())
+    assert np.array_equal(run_on_gpu(compiled, None, inputs, ["Out"])["Out"], expected)
+
+
+@pytest.mark.parametrize("ctas", [1, 5, 24])
+def test_a_persistent_kernel(ctas):
+    a, b, c, expected = operands(256, 192, 160)
+    inputs = {"A": a, "B": b, "C": c}
+    compiled = persistent.compile(*inputs.values())
+    measured = run_on_gpu(compiled, None, inputs, ["C"], grid=(ctas,))["C"]
+    assert np.array_equal(measured, expected)

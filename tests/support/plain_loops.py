@@ -6,8 +6,8 @@ from ml_dtypes import bfloat16
 import mlir_smem.language as sl
 
 
-def product(stages, bm=64, bn=64, bk=32):
-    """Return the kernel of a product, whose loop has stages."""
+def product(stages, bm=64, bn=64, bk=32, specialize=False):
+    """Return the kernel of a product, whose loop has stages, and a producer if it is specialized."""
 
     @sl.kernel("(M,K), (K,N), (M,N)")
     def matmul(A, B, C):
@@ -17,7 +17,7 @@ def product(stages, bm=64, bn=64, bk=32):
             sl.alloc((bk, bn), B.dtype),
             sl.zeros((bm, bn), sl.f32),
         )
-        for k in sl.range(sl.cdiv(A.shape[1], bk), stages=stages):
+        for k in sl.range(sl.cdiv(A.shape[1], bk), stages=stages, specialize=specialize):
             sl.copy(A[sl.ds(y * bm, bm), sl.ds(k * bk, bk)], a)
             sl.copy(B[sl.ds(k * bk, bk), sl.ds(x * bn, bn)], b)
             acc = sl.mma(a, b, acc)
@@ -46,6 +46,50 @@ def gathered(stages):
         sl.store(acc, C[0:64, 0:64])
 
     return gather
+
+
+@sl.kernel("(T,64), (U,64), (U,64), (T):f32, (T,64)")
+def causal_attention(Q, K, V, S, Out):
+    """Attention of 128 queries each, times S, without a division by the sums of rows."""
+    row = sl.grid(sl.cdiv(Q.shape[0], 128)) * 128
+    q, k, v = (sl.alloc(shape, Q.dtype) for shape in ((128, 64), (32, 64), (32, 64)))
+    sl.copy(Q[sl.ds(row, 128), :], q)
+    o = sl.zeros((128, 64), sl.f32)
+    scale = sl.load(S[sl.ds(row, 128)], axis=1)
+    for i in sl.range(sl.cdiv(K.shape[0], 32), specialize=True):
+        sl.copy(K[sl.ds(i * 32, 32), :], k)
+        sl.copy(V[sl.ds(i * 32, 32), :], v)
+        s = sl.mma(q, k.T)
+        p = sl.where(sl.iota(1) + i * 32 <= row + sl.iota(0), sl.maximum(s, 0.0), 0.0)
+        o = sl.mma((p * scale).to(Q.dtype), v, o)
+    sl.store(o, Out[sl.ds(row, 128), :])
+
+
+@sl.kernel("(M,K), (K,N), (M,N)")
+def persistent(A, B, C):
+    """A product whose blocks compute one tile after the other."""
+    M, N, K = sl.multiple_of((*C.shape, A.shape[1]), (64, 32, 16))
+    a, b = sl.alloc((64, 16), A.dtype), sl.alloc((16, 32), B.dtype)
+    for tile in sl.range(sl.block_id(0), M // 64 * (N // 32), sl.grid_dim(0)):
+        rows, columns = sl.ds(tile % (M // 64) * 64, 64), sl.ds(tile // (M // 64) * 32, 32)
+        acc = sl.zeros((64, 32), sl.f32)
+        for k in sl.range(K // 16, stages=3, specialize=True):
+            sl.copy(A[rows, sl.ds(k * 16, 16)], a)
+            sl.copy(B[sl.ds(k * 16, 16), columns], b)
+            acc = sl.mma(a, b, acc)
+        sl.store(acc, C[rows, columns])
+
+
+def attention_operands(t, u):
+    """Return Q, K, V, S, an array for O, and what it is."""
+    random = np.random.default_rng(t)
+    q, k, v = (random.integers(-1, 2, (n, 64)).astype(bfloat16) for n in (t, u, u))
+    s = random.integers(0, 3, t).astype(np.float32)
+    q[:, 8:] = 0  # so that weights are exact in bf16
+    scores = q.astype(np.float32) @ k.astype(np.float32).T
+    weights = np.where(np.arange(u) <= np.arange(t)[:, None], np.maximum(scores, 0), 0)
+    expected = (weights * s[:, None]) @ v.astype(np.float32)
+    return q, k, v, s, np.full((t, 64), 99, np.float32), expected
 
 
 def operands(m, n, k):

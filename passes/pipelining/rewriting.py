@@ -1,0 +1,97 @@
+"""What both passes of loops do to functions: copies on trial, tiles with stages, more carried values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
+from ...dialect.ops.alloc import alloc
+from ...dialect.types import shape_of, tensor_of
+from ...ir import emit
+from ...ir.errors import OpError
+from ..insert_sync import insert
+from ..order.report import label
+
+#: Attribute of a loop: how many stages its tiles get; 1 leaves it as it is.
+STAGES = "smem.stages"
+
+#: Unit attribute of a loop: its loads go to a producer.
+SPECIALIZE = "smem.specialize"
+
+
+def wanted_stages(loop: Op, default: int) -> int:
+    """Return how many stages are wanted; 0 for as many as fit.
+
+    Raises:
+        OpError: if the attribute is no number of stages.
+    """
+    if STAGES not in loop.attributes:
+        return default
+    attribute = loop.attributes[STAGES].maybe_downcast()
+    if not isinstance(attribute, ir.IntegerAttr) or attribute.value < 0:
+        raise OpError(loop, f"has {STAGES} = {attribute}; expected a number, or 0 for all that fit")
+    return attribute.value
+
+
+def prove(function: Op) -> None:
+    """Check that the synchronization of a function can be inserted.
+
+    Raises:
+        OpError: if not.
+    """
+    trial = copy_of(function)
+    try:
+        insert(trial)
+    except OpError as error:
+        raise OpError(function, f"with stages, the {label(error.op)} {error.message}") from None
+    finally:
+        trial.erase()
+
+
+def reason_of(error: OpError) -> str:
+    """Return the message of an error, with its op."""
+    return f"the {label(error.op)} {error.message}"
+
+
+def copy_of(function: Op) -> Op:
+    """Return a copy of a function, in front of it."""
+    with ir.InsertionPoint(function):
+        return function.clone().operation
+
+
+def unmark(loop: Op) -> None:
+    """Remove what a loop asks for: it is done."""
+    for name in (STAGES, SPECIALIZE):
+        if name in loop.attributes:
+            del loop.attributes[name]
+
+
+def with_stages(tile: Value, stages: int) -> Value:
+    """Emit the alloc of a tile with stages, where that of the tile is."""
+    with ir.InsertionPoint(tile.owner), tile.owner.location:
+        return alloc((stages, *shape_of(tile.type)), tensor_of(tile.type).element_type)
+
+
+def with_carried(loop: Op, inits: Sequence[Value]) -> Op:
+    """Let an `scf.for` carry more values, which it does not change yet; return the new loop."""
+    types = [x.type for x in inits]
+    results = [*(x.type for x in loop.results), *types]
+    attributes = {name: loop.attributes[name] for name in loop.attributes}
+    with ir.InsertionPoint(loop), loop.location:
+        new = emit.op("scf.for", (*loop.operands, *inits), results, regions=1, **attributes)
+    body = loop.regions[0].blocks[0]
+    body.append_to(new.regions[0])
+    for type_ in types:
+        body.add_argument(type_, loop.location)
+    for old, result in zip(loop.results, list(new.results)[: len(loop.results)], strict=True):
+        old.replace_all_uses_with(result)
+    loop.erase()
+    return new
+
+
+def yield_more(terminator: Op, values: Sequence[Value]) -> None:
+    """Let a terminator yield more values."""
+    if values:
+        emit.op("scf.yield", (*terminator.operands, *values))
+        terminator.erase()

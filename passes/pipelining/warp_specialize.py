@@ -1,0 +1,523 @@
+"""`smem-warp-specialize`: loads go to a producer warp, what is left to consumer warpgroups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...bindings.diagnostics import remark
+from ...bindings.irtypes import Block, Module, Op, Value
+from ...bindings.mlir import ir
+from ...dialect.build import as_index, create
+from ...dialect.divisibility import constant_of
+from ...dialect.op import SmemOp
+from ...dialect.ops import (
+    AllocOp,
+    CreatePipelineOp,
+    ElectOp,
+    PartitionOp,
+    TileMma,
+    ViewOp,
+    WarpSpecializeOp,
+)
+from ...dialect.ops.pipeline import (
+    consumer_release,
+    consumer_wait,
+    create_pipeline,
+    producer_acquire,
+    producer_commit,
+)
+from ...dialect.ops.stage import stage
+from ...dialect.ops.subview import SubviewOp
+from ...dialect.ops.tma import tma_load
+from ...dialect.ops.warp_specialize import MAX_REGISTERS, REGISTER_STEP
+from ...ir import emit
+from ...ir.errors import OpError
+from ...ir.kernel import functions_of, threads_of
+from ...ir.walk import walk
+from ...layout.banks import MAX_BYTES
+from ...layout.fragments import REGISTERS, WARPGROUP
+from ..check_async.integer_ranges import IntegerRanges
+from ..driver.base import Pass, option
+from ..insert_sync.insertion_points import ancestor_in, ops_of
+from .bulk_loads import Box, box_of
+from .loads import Load, loads_of
+from .producer import Producer
+from .rewriting import (
+    SPECIALIZE,
+    copy_of,
+    prove,
+    reason_of,
+    unmark,
+    wanted_stages,
+    with_carried,
+    with_stages,
+    yield_more,
+)
+from .rows import ROWS, divide_rows, rows_of
+from .slices import is_repeatable, renamed
+from .stages import count_stages
+
+#: Registers of a thread of the producer; what `setmaxnreg` frees goes to the consumers.
+_PRODUCER_REGISTERS = 40
+
+#: The most warpgroups of consumers that are chosen.
+_MOST_CONSUMERS = 2
+
+#: Ops that one of several partitions cannot execute as the whole CTA did.
+_OF_THREADS = ("gpu.thread_id", "gpu.barrier", "gpu.lane_id", "gpu.subgroup_id", "nvvm.barrier")
+
+
+@dataclass(frozen=True)
+class WarpSpecialize(Pass):
+    """Divides a kernel of one warpgroup into partitions: one thread loads the tiles of its loops by TMA,
+    through a pipeline of stages; warpgroups of consumers do everything else, and divide its rows.
+
+    The module is in program order, before `smem-insert-sync`, and so are the partitions. All copies from
+    arrays are loads, as for `smem-pipeline`. What is computed before the first op on tiles stays in front
+    of the partitions; what a load begins with is computed by both sides. A kernel whose result
+    `smem-insert-sync` cannot put in order stays as it was.
+    """
+
+    name = "smem-warp-specialize"
+    description = "give the loads of loops to a producer warp, and the rows to consumers"
+    takes_program_order = True
+
+    consumers: int = option(0, "warpgroups of consumers; 0: as many as the rows are for, up to two")
+    registers: int = option(0, "registers of a thread of the producer; 0: chosen")
+    stages: int = option(0, "stages of loops without smem.stages; 0: as many as fit, up to four")
+    only_marked: bool = option(False, "leave kernels without a loop with smem.specialize")
+    max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
+    unproven: str = option(
+        "refuse", "whether results may have an order that is not known", choices=("refuse", "allow")
+    )
+    explain: bool = option(False, "print what was moved, and what was not, as remarks")
+
+    def run(self, module: Module) -> None:
+        for function in functions_of(module):
+            marked = [op for op in walk(function, "scf.for") if SPECIALIZE in op.attributes]
+            if marked or not self.only_marked:
+                self._specialize(function, marked[0] if marked else None)
+
+    def _specialize(self, function: Op, marked: Op | None) -> None:
+        changed = copy_of(function)
+        location = function.location if marked is None else marked.location
+        try:
+            text = _Specialization(changed, self).build()
+            if self.unproven == "refuse":
+                prove(changed)
+        except OpError as error:
+            if marked is not None or self.explain:
+                reason = error.message if error.op == changed else reason_of(error)
+                remark(location, f"is not specialized: {reason}")
+            changed.erase()
+            return
+        if self.explain:
+            remark(location, text)
+        function.erase()
+
+
+@dataclass
+class _Group:
+    """Loads of a block that share a pipeline.
+
+    Attributes:
+        block: the body of a loop, or that of the function.
+        loads: the loads.
+        boxes: what they load.
+        index: the pipeline index, in the block.
+        pipeline: the pipeline.
+        tiles: the tiles with stages, by tile.
+    """
+
+    block: Block
+    loads: list[Load]
+    boxes: list[Box]
+    index: Value
+    pipeline: Value
+    tiles: dict[Value, Value]
+
+    @property
+    def owner(self) -> Op:
+        """The loop, or the function."""
+        return self.block.owner.operation
+
+    @property
+    def users(self) -> list[Op]:
+        """The ops that read the tiles."""
+        return [op for load in self.loads for op in load.users]
+
+
+class _Specialization:
+    """The partitions of a kernel.
+
+    Args:
+        function: the kernel, which is changed.
+        options: the pass.
+    """
+
+    def __init__(self, function: Op, options: WarpSpecialize) -> None:
+        self._function, self._options = function, options
+        self._body: Block = function.regions[0].blocks[0]
+        self._groups: list[_Group] = []
+        #: The position of the argument that counts the executions of a loop's body, by its number.
+        self._counts: dict[int, int] = {}
+
+    def build(self) -> str:
+        """Build the partitions; return what was done.
+
+        Raises:
+            OpError: at the op that hinders it.
+        """
+        _check_kernel(self._function)
+        self._count()
+        found = self._find_loads()
+        consumers = self._count_consumers()
+        stages = self._count_stages(found)
+        with ir.InsertionPoint(self._first_work()), self._function.location:
+            self._whole = create(WarpSpecializeOp, regions=1)
+        for op in walk(self._function, AllocOp):
+            op.operation.move_before(self._whole)
+        for owner, loads in found.items():
+            self._make_groups(owner, loads, stages.get(owner, 1), consumers)
+        partitions = self._make_partitions(consumers)
+        self._fill_producer(partitions[0])
+        for group in self._groups:
+            _take_stages(group)
+        for block in found:
+            _erase_unused([op.operation for op in block.operations if is_repeatable(op.operation)])
+        _erase_dead_tiles(self._function)
+        self._fill_consumer(partitions[1], consumers)
+        threads = WARPGROUP * (1 + consumers)
+        _set_block_size(self._function, threads)
+        for loop in walk(self._function, "scf.for"):
+            unmark(loop)
+        counts = sorted(set(stages.values()))
+        warpgroups = "a warpgroup" if consumers == 1 else f"{consumers} warpgroups"
+        numbers = " or ".join(map(str, counts))
+        return f"has a producer, and {warpgroups} of consumers, with {numbers} stages"
+
+    def _count(self) -> None:
+        """Let loops carry how often they load, where their variable is not that."""
+        for number, loop in enumerate(_loops(self._function)):
+            if not loads_of(loop)[0]:
+                continue
+            start, _, step = list(loop.operands)[:3]
+            is_outermost = loop.block == self._body
+            if not (is_outermost and constant_of(start) == 0 and constant_of(step) == 1):
+                self._counts[number] = -1
+        for number in self._counts:
+            self._counts[number] = _count_executions(self._function, number)
+
+    # What there is.
+
+    def _find_loads(self) -> dict[Block, list[tuple[Load, Box]]]:
+        """Return the loads of each block, with their boxes."""
+        ranges = IntegerRanges(self._function)
+        found: dict[Block, list[tuple[Load, Box]]] = {}
+        for owner in (self._function, *walk(self._function, "scf.for")):
+            loads, late = loads_of(owner)
+            if late:
+                raise late[0]
+            if loads:
+                _check_loops_around(owner, loads[0].copy)
+                block = owner.regions[0].blocks[0]
+                found[block] = [(load, box_of(load, ranges)) for load in loads]
+        if not any(block != self._body for block in found):
+            raise OpError(self._function, "no loop of it copies windows of arrays to tiles")
+        return found
+
+    def _count_consumers(self) -> int:
+        """Return how many warpgroups divide the rows."""
+        values = [x for op in walk(self._function, SmemOp) for x in op.results]
+        rows = {n for n in (rows_of(x.type) for x in values) if n is not None}
+        wanted = self._options.consumers
+        if not wanted:
+            possible = range(_MOST_CONSUMERS, 0, -1)
+            wanted = next((n for n in possible if not any(r % (n * ROWS) for r in rows)), 1)
+        uneven = [r for r in rows if r % (wanted * ROWS)] if wanted > 1 else []
+        if uneven:
+            raise OpError(
+                self._function,
+                f"its fragments have {uneven[0]} rows, too few for {wanted} warpgroups of consumers of "
+                f"{ROWS} rows each",
+            )
+        return wanted
+
+    def _count_stages(self, found: Mapping[Block, list[tuple[Load, Box]]]) -> dict[Block, int]:
+        """Return how many stages the tiles of each loop get."""
+        counts = {}
+        in_loops = [x.tile for b, loads in found.items() if b != self._body for x, _ in loads]
+        for block in found:
+            if block != self._body:
+                loop = block.owner.operation
+                wanted = wanted_stages(loop, self._options.stages)
+                tiles, function = in_loops, self._function
+                count = count_stages(loop, function, tiles, wanted, self._options.max_bytes)
+                counts[block] = count
+        return counts
+
+    def _first_work(self) -> Op:
+        """Return the first op that is not computed in front of the partitions."""
+        for op in self._body.operations:
+            is_alloc = op.operation.name in (AllocOp.OPERATION_NAME, ViewOp.OPERATION_NAME)
+            if not is_alloc and not is_repeatable(op.operation) and op.name != "llvm.intr.assume":
+                return op.operation
+        raise OpError(self._function, "has no op")
+
+    # Pipelines.
+
+    def _make_groups(
+        self, block: Block, loads: list[tuple[Load, Box]], stages: int, consumers: int
+    ) -> None:
+        """Make the pipelines of the loads of a block: one for those that the same op reads first."""
+        index = self._index_in(block)
+        by_reader: dict[Op, list[tuple[Load, Box]]] = {}
+        for load, box in loads:
+            by_reader.setdefault(_users_in(block, load.users)[0], []).append((load, box))
+        for pairs in by_reader.values():
+            members = [load for load, _ in pairs]
+            with ir.InsertionPoint(self._whole), members[0].copy.location:
+                tiles = {load.tile: with_stages(load.tile, stages) for load in members}
+                pipeline = create_pipeline(stages, 1, consumers)
+            boxes = [box for _, box in pairs]
+            self._groups.append(_Group(block, members, boxes, index, pipeline, tiles))
+
+    def _index_in(self, block: Block) -> Value:
+        """Return the pipeline index in a block: how often it was executed before."""
+        if block == self._body:
+            with ir.InsertionPoint(self._whole):
+                return as_index(0)
+        number = _loops(self._function).index(block.owner.operation)
+        return block.arguments[self._counts.get(number, 0)]
+
+    # Partitions.
+
+    def _make_partitions(self, consumers: int) -> list[Op]:
+        registers: list[int | None] = [None, None]
+        if consumers > 1:
+            mine = self._options.registers or _PRODUCER_REGISTERS
+            registers = [mine, _registers_of_consumer(consumers, mine)]
+            if "nvvm.minctasm" not in self._function.attributes:
+                # ptxas ignores setmaxnreg where it does not know a kernel's registers (C7508).
+                one = ir.IntegerAttr.get(emit.i32(), 1)
+                self._function.attributes["nvvm.minctasm"] = one
+        partitions = []
+        with ir.InsertionPoint(ir.Block.create_at_start(self._whole.regions[0], [])):
+            for warpgroups, count in zip((1, consumers), registers, strict=True):
+                with self._function.location:
+                    partition = create(
+                        PartitionOp, regions=1, warpgroups=warpgroups, registers=count
+                    )
+                ir.Block.create_at_start(partition.regions[0], [ir.IndexType.get()])
+                partitions.append(partition)
+        return partitions
+
+    def _fill_producer(self, partition: Op) -> None:
+        loads: dict[Op, Callable[[Mapping[Value, Value]], None]] = {}
+        needed: dict[Op, Sequence[Value]] = {}
+        for group in self._groups:
+            last = group.loads[-1].copy.operation
+            loads[last] = lambda values, group=group: _emit_loads(group, values)
+            starts = [x for box in group.boxes for x in box.starts if not isinstance(x, int)]
+            needed[last] = [group.index, *starts]
+        first = _following(self._whole)
+        producer = Producer(first, loads, needed)
+        with ir.InsertionPoint(partition.regions[0].blocks[0]), self._function.location:
+            elect = create(ElectOp, regions=1, scope="warpgroup")
+        with ir.InsertionPoint(ir.Block.create_at_start(elect.regions[0], [])):
+            producer.emit()
+
+    def _fill_consumer(self, partition: Op, consumers: int) -> None:
+        block = partition.regions[0].blocks[0]
+        behind = [op.operation for op in self._body.operations]
+        behind = behind[behind.index(self._whole.operation) + 1 : -1]
+        for op in behind:
+            op.detach_from_parent()
+            block.append(op)
+        if consumers > 1:
+            divide_rows(block, consumers, block.arguments[0])
+        _erase_unused([op for op in walk(partition) if is_repeatable(op)])
+
+
+def _check_kernel(function: Op) -> None:
+    """Check that a kernel can be divided.
+
+    Raises:
+        OpError: at the op that hinders it.
+    """
+    threads = threads_of(function)
+    if threads != WARPGROUP:
+        raise OpError(function, f"it has {threads} threads; expected {WARPGROUP}, one warpgroup")
+    if len(function.regions[0].blocks) != 1:
+        raise OpError(function, "it has several basic blocks; expected scf.for and scf.if")
+    for op in walk(function, WarpSpecializeOp, CreatePipelineOp, ElectOp, *_OF_THREADS):
+        raise OpError(op, "is there already; a plain loop has copies, products and stores")
+
+
+def _check_loops_around(owner: Op, copy: Op) -> None:
+    while "function_type" not in owner.attributes:
+        if owner.name != "scf.for":
+            raise OpError(
+                copy, f"is in the {owner.name} at {owner.location}; copy in each iteration"
+            )
+        owner = owner.parent.operation
+
+
+def _loops(function: Op) -> list[Op]:
+    return list(walk(function, "scf.for"))
+
+
+def _loops_around(loop: Op) -> list[Op]:
+    """Return a loop, and those around it, the outermost first."""
+    loops, op = [], loop
+    while "function_type" not in op.attributes:
+        loops.insert(0, op)
+        op = op.parent.operation
+    return loops
+
+
+def _count_executions(function: Op, number: int) -> int:
+    """Let a loop of a function, and those around it, carry how often its body was executed.
+
+    The loops are built anew, so they are named by their numbers.
+
+    Returns:
+        The position of the count among the arguments of the body.
+    """
+    loops = _loops(function)
+    chain = [loops.index(loop) for loop in _loops_around(loops[number])]
+    with ir.InsertionPoint(loops[chain[0]]), loops[number].location:
+        count = as_index(0)
+    for n in chain:
+        count = list(with_carried(_loops(function)[n], [count]).regions[0].blocks[0].arguments)[-1]
+    for outer, inner in zip(chain, (*chain[1:], None), strict=True):
+        *_, terminator = _loops(function)[outer].regions[0].blocks[0].operations
+        with ir.InsertionPoint(terminator), terminator.location:
+            if inner is None:
+                following = emit.binary("addi", count, 1)
+            else:
+                following = list(_loops(function)[inner].results)[-1]
+            yield_more(terminator.operation, [following])
+    return count.arg_number
+
+
+def _users_in(block: Block, users: Sequence[Op]) -> list[Op]:
+    """Return the ops of a block that are some ops, or contain one, in their order."""
+    wanted = {ancestor_in(block, op) for op in users}
+    return [op for op in ops_of(block) if op in wanted]
+
+
+def _following(op: Op) -> Op:
+    operations = [x.operation for x in op.operation.block.operations]
+    return operations[operations.index(op.operation) + 1]
+
+
+def _emit_loads(group: _Group, values: Mapping[Value, Value]) -> None:
+    """Emit the loads of a group by the producer."""
+    index = renamed(values, group.index)
+    at = producer_acquire(group.pipeline, index)
+    for load, box in zip(group.loads, group.boxes, strict=True):
+        starts = [x if isinstance(x, int) else renamed(values, x) for x in box.starts]
+        with load.copy.location:
+            tile = stage(group.tiles[load.tile], at)
+            tma_load(box.array, tile, group.pipeline, index, starts)
+    producer_commit(group.pipeline, index)
+
+
+def _take_stages(group: _Group) -> None:
+    """Let the readers of a group's tiles wait for their stage, and release it."""
+    block = group.block
+    first, *_, last = 2 * _users_in(block, group.users)
+    with ir.InsertionPoint(first), first.location:
+        at = consumer_wait(group.pipeline, group.index)
+        staged = {tile: stage(tiles, at) for tile, tiles in group.tiles.items()}
+    for op in dict.fromkeys(group.users):
+        for i, operand in enumerate(op.operands):
+            op.operands[i] = _in_stage(operand, staged, op)
+    for load in group.loads:
+        load.copy.operation.erase()
+    if "function_type" not in group.owner.attributes:
+        _release(group, last)
+
+
+def _in_stage(value: Value, staged: Mapping[Value, Value], user: Op) -> Value:
+    """Return a view of a tile as one of its stage, in front of the op that takes it."""
+    if value in staged:
+        return staged[value]
+    owner = value.owner
+    if isinstance(owner, ir.Block) or not isinstance(owner.opview, SubviewOp):
+        return value
+    source = _in_stage(owner.operands[0], staged, user)
+    if source == owner.operands[0]:
+        return value
+    with ir.InsertionPoint(user):
+        view = owner.operation.clone()
+    view.operands[0] = source
+    return view.results[0]
+
+
+def _release(group: _Group, last: Op) -> None:
+    """Release the stage; while an mma of it may run, that of the iteration before.
+
+    The last stage is then not released, and nothing waits for it: where another loop is around this one,
+    the first iteration of its next execution releases it.
+    """
+    block = group.block
+    mmas = [op for op in group.users if isinstance(op.opview, TileMma)]
+    if mmas and all(_is_carried(op, block) for op in mmas):
+        with ir.InsertionPoint.after(last), last.location:
+            is_later = emit.compare("sgt", group.index, 0)
+            with emit.scf_if(is_later):
+                consumer_release(group.pipeline, emit.binary("subi", group.index, 1))
+        return
+    point = _first_reader(mmas, block, last)
+    insertion = ir.InsertionPoint.after(last) if point is None else ir.InsertionPoint(point)
+    with insertion, last.location:
+        consumer_release(group.pipeline, group.index)
+
+
+def _is_carried(mma: Op, block: Block) -> bool:
+    """Whether the result of an mma in a loop's body is only carried to the next iteration."""
+    return mma.block == block and all(
+        use.owner.operation.name == "scf.yield" and use.owner.operation.block == block
+        for use in mma.results[0].uses
+    )
+
+
+def _first_reader(mmas: Sequence[Op], block: Block, last: Op) -> Op | None:
+    """Return the first op behind the last reader of a stage that reads the result of an mma of it."""
+    readers = {ancestor_in(block, use.owner) for mma in mmas for use in mma.results[0].uses}
+    behind = False
+    for op in ops_of(block):
+        if behind and op in readers and op.name != "scf.yield":
+            return op
+        behind = behind or op == last
+    return None
+
+
+def _erase_unused(ops: Sequence[Op]) -> None:
+    for op in reversed(ops):
+        if all(next(iter(result.uses), None) is None for result in op.results):
+            op.erase()
+
+
+def _erase_dead_tiles(function: Op) -> None:
+    """Erase views that nothing takes, and then tiles."""
+    views = [op.operation for op in walk(function, SubviewOp)]
+    allocs = [op.operation for op in walk(function, AllocOp)]
+    _erase_unused([*allocs, *views])
+
+
+def _registers_of_consumer(consumers: int, producer: int) -> int:
+    """Return the registers of a consumer's thread: what a CTA that fills the multiprocessor has left."""
+    threads = WARPGROUP * (1 + consumers)
+    at_launch = REGISTERS // threads // REGISTER_STEP * REGISTER_STEP
+    left = (at_launch * (1 + consumers) - producer) // consumers
+    return min(left // REGISTER_STEP * REGISTER_STEP, MAX_REGISTERS)
+
+
+def _set_block_size(function: Op, threads: int) -> None:
+    for name in ("known_block_size", "gpu.known_block_size", "nvvm.reqntid"):
+        if name in function.attributes:
+            function.attributes[name] = ir.DenseI32ArrayAttr.get([threads, 1, 1])

@@ -1,0 +1,96 @@
+"""Plain loops that get stages and producers: results on the emulator, proofs, what is said."""
+
+import numpy as np
+import plain_loops
+import pytest
+from plain_loops import blocks, causal_attention, gathered, operands, persistent, product
+
+import mlir_smem.language as sl
+from mlir_smem.language.errors import TraceError
+
+
+def said(kernel, *types):
+    words = ("has ", "stays ", "is not specialized", "does not load")
+    return [r.message for r in kernel.explain(*types) if r.message.startswith(words)]
+
+
+@pytest.mark.parametrize("specialize", [False, True])
+@pytest.mark.parametrize("stages", [2, 3, 5])
+def test_products_of_all_lengths(stages, specialize):
+    kernel = product(stages, bn=24, bk=16, specialize=specialize)
+    assert kernel.check("bf16", "bf16", "f32") == ()
+    for k in (8, 16, 120):
+        a, b, c, expected = operands(66, 24, k)
+        kernel(a, b, c, on="cpu")
+        np.testing.assert_array_equal(c, expected)
+
+
+@pytest.mark.parametrize("begin, end", [(4, 4), (0, 1), (1, 6), (2, 11)])
+def test_gathered_blocks(begin, end):
+    a, b, c, _ = operands(64, 64, 128)
+    numbers, taken = blocks(begin, end)
+    gathered(4)[1](a, b, numbers, c, on="cpu")
+    columns = np.concatenate([np.arange(16) + 16 * block for block in taken] or [[]]).astype(int)
+    expected = a[:, columns].astype(np.float32) @ b[columns].astype(np.float32)
+    np.testing.assert_array_equal(c, expected)
+
+
+def test_two_consumers_divide_rows_of_a_chain_of_products():
+    """Positions of a mask, rows of a slice and of the result are those of all consumers."""
+    assert causal_attention.check(*["bf16"] * 3, "f32", "f32") == ()
+    assert said(causal_attention, *["bf16"] * 3, "f32", "f32") == [
+        "has a producer, and 2 warpgroups of consumers, with 4 stages"
+    ]
+    *arguments, o, expected = plain_loops.attention_operands(160, 100)
+    causal_attention(*arguments, o, on="cpu")
+    np.testing.assert_array_equal(o, expected)
+
+
+def test_the_pipeline_runs_on_from_tile_to_tile():
+    assert persistent.check("bf16", "bf16", "f32") == ()
+    assert said(persistent, "bf16", "bf16", "f32") == [
+        "has a producer, and a warpgroup of consumers, with 3 stages"
+    ]
+    a, b, c, expected = operands(128, 96, 80)
+    persistent[2](a, b, c, on="cpu")
+    np.testing.assert_array_equal(c, expected)
+
+
+def test_what_is_refused_is_said_once_and_computes():
+    @sl.kernel("(M,64), (M,64)")
+    def kernel(A, C):
+        a = sl.alloc((64, 64), A.dtype)
+        acc = sl.zeros((64, 64), sl.f32)
+        for i in sl.range(A.shape[0] // 64, specialize=True):
+            if i > 0:
+                sl.copy(A[sl.ds(i * 64, 64), :], a)
+                acc = sl.mma(a, a.T, acc)
+        sl.store(acc, C[0:64, :])
+
+    refused, stays = said(kernel, "bf16", "f32")
+    assert "is not specialized: the smem.copy" in refused
+    assert "stays as it was: the smem.copy" in stays
+    assert "copy in each iteration" in stays
+    a = np.eye(128, 64).astype(np.float16)
+    c = np.zeros((128, 64), np.float32)
+    kernel[1](a, c, on="cpu")
+    assert not c[:64].any()
+
+
+@pytest.mark.parametrize(
+    "options, sync, message",
+    [
+        ({"stages": -1}, "auto", "has stages=-1; expected a number of stages, 0 for all that fit"),
+        ({"stages": 2.0}, "auto", "has stages=2.0; expected a number of stages"),
+        ({"stages": 4}, "manual", 'in a kernel with sync="manual", whose waits are its own'),
+        ({"specialize": True}, "manual", 'in a kernel with sync="manual"'),
+    ],
+)
+def test_options_that_a_loop_cannot_have(options, sync, message):
+    @sl.kernel("(M,64)", sync=sync)
+    def kernel(A):
+        for _ in sl.range(A.shape[0], **options):
+            pass
+
+    with pytest.raises(TraceError, match=message):
+        kernel.mlir("bf16")
