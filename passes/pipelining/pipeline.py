@@ -10,14 +10,14 @@ from ...bindings.irtypes import Block, Module, Op, Value
 from ...bindings.mlir import ir
 from ...dialect.build import create
 from ...dialect.divisibility import constant_of
-from ...dialect.ops import CopyAsyncOp
+from ...dialect.ops import CopyAsyncOp, TileMma
 from ...dialect.ops.copy import PERMUTATION
 from ...dialect.ops.stage import stage
 from ...dialect.ops.subview import SubviewOp
 from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import functions_of
-from ...ir.walk import walk
+from ...ir.walk import holds, walk
 from ...layout.banks import MAX_BYTES
 from ..driver.base import Pass, option
 from .loads import Load, loads_of
@@ -34,6 +34,12 @@ from .rewriting import (
 )
 from .slices import Slice, renamed, slice_of
 from .stages import count_stages, tile_bytes
+
+#: The remark about a loop that asks for nothing.
+_NOTHING_OVERLAPS = (
+    "loads and products do not overlap in this loop: give it stages (cp.async), or specialize it (a "
+    "producer, TMA)"
+)
 
 
 @dataclass(frozen=True)
@@ -63,11 +69,11 @@ class Pipeline(Pass):
         for function in functions_of(module):
             # From the last loop to the first: those that are made come before the next one.
             for number in reversed(range(len(_loops(function)))):
-                if self._wants(_loops(function)[number]):
+                loop = _loops(function)[number]
+                if STAGES in loop.attributes or not self.only_marked:
                     function = self._with_stages(function, number)  # noqa: PLW2901
-
-    def _wants(self, loop: Op) -> bool:
-        return STAGES in loop.attributes or not self.only_marked
+                elif self.explain and holds(loop, TileMma) and loads_of(loop)[0]:
+                    remark(loop.location, _NOTHING_OVERLAPS)
 
     def _with_stages(self, function: Op, number: int) -> Op:
         """Give the tiles of a loop stages; return the function, which may be a new one."""

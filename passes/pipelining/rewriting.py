@@ -34,17 +34,18 @@ def wanted_stages(loop: Op, default: int) -> int:
     return attribute.value
 
 
-def prove(function: Op) -> None:
+def prove(function: Op, hint: str = "") -> None:
     """Check that the synchronization of a function can be inserted.
 
     Raises:
-        OpError: if not.
+        OpError: at the function, if not; `hint` ends the message.
     """
     trial = copy_of(function)
     try:
         insert(trial)
     except OpError as error:
-        raise OpError(function, f"with stages, the {label(error.op)} {error.message}") from None
+        message = f"with stages, the {label(error.op)} {error.message}{hint}"
+        raise OpError(function, message) from None
     finally:
         trial.erase()
 

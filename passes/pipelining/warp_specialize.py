@@ -13,6 +13,7 @@ from ...dialect.divisibility import constant_of
 from ...dialect.op import SmemOp
 from ...dialect.ops import (
     AllocOp,
+    ConsumerWaitOp,
     CreatePipelineOp,
     ElectOp,
     PartitionOp,
@@ -34,7 +35,7 @@ from ...dialect.ops.warp_specialize import MAX_REGISTERS, REGISTER_STEP
 from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import functions_of, threads_of
-from ...ir.walk import walk
+from ...ir.walk import holds, walk
 from ...layout.banks import MAX_BYTES
 from ...layout.fragments import REGISTERS, WARPGROUP
 from ..check_async.integer_ranges import IntegerRanges
@@ -105,7 +106,7 @@ class WarpSpecialize(Pass):
         try:
             text = _Specialization(changed, self).build()
             if self.unproven == "refuse":
-                prove(changed)
+                prove(changed, _hint(changed))
         except OpError as error:
             if marked is not None or self.explain:
                 reason = error.message if error.op == changed else reason_of(error)
@@ -115,6 +116,14 @@ class WarpSpecialize(Pass):
         if self.explain:
             remark(location, text)
         function.erase()
+
+
+def _hint(function: Op) -> str:
+    """Return what helps the proof where loops with stages are in other loops."""
+    loops = [op for op in walk(function, "scf.for") if len(_loops_around(op)) > 1]
+    if any(holds(loop, ConsumerWaitOp) for loop in loops):
+        return " (assume that loops in loops have an iteration)"
+    return ""
 
 
 @dataclass
@@ -372,7 +381,8 @@ def _loops_around(loop: Op) -> list[Op]:
     """Return a loop, and those around it, the outermost first."""
     loops, op = [], loop
     while "function_type" not in op.attributes:
-        loops.insert(0, op)
+        if op.name == "scf.for":
+            loops.insert(0, op)
         op = op.parent.operation
     return loops
 

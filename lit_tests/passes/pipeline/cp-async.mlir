@@ -4,6 +4,8 @@
 // RUN: smem-opt %s --smem-pipeline=stages=2 | FileCheck %s --check-prefix=TWO
 // RUN: smem-opt %s --smem-pipeline=stages=1 | FileCheck %s --check-prefix=ONE
 // RUN: smem-opt %s --smem-pipeline=only-marked=true | FileCheck %s --check-prefix=ONE
+// RUN: smem-opt %s --smem-pipeline="only-marked=true explain=true" 2>&1 >/dev/null | FileCheck %s --check-prefix=EXPLAINED
+// RUN: smem-opt %s --smem-pipeline=explain=true 2>&1 >/dev/null | FileCheck %s --check-prefix=DONE
 // RUN: smem-opt %s --smem-to-nvvm="pipeline=all insert-sync=true" | FileCheck %s --check-prefix=NVVM
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -43,6 +45,9 @@
 // ONE-NOT: copy_async
 // ONE: "smem.copy"
 // ONE: "smem.copy"
+
+// EXPLAINED: remark: loads and products do not overlap in this loop: give it stages (cp.async), or specialize it (a producer, TMA)
+// DONE: remark: has 4 stages of 8192 + 8192 bytes, and loads 2 iterations ahead by cp.async
 
 // One group is left in flight, and so is the latest mma.
 // NVVM: nvvm.cp.async.commit.group
