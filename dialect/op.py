@@ -20,6 +20,9 @@ class SmemOp(Smem.Operation):
     #: Memory accesses and synchronization; the default is an op without any.
     effects = Effects()
 
+    #: Whether each row of its result follows from the same row of its operands alone.
+    is_by_rows = False
+
     #: Names of the i32 and i64 attributes, optional ones included: IRDL constrains an attribute to be an
     #: integer, but not its type.
     i32 = tuple[str, ...]()

@@ -44,11 +44,11 @@ def check(text: str) -> str:
     options = ast.literal_eval(text.partition("\n")[0].removeprefix("# "))
     grid = _grid(text, options)
     try:
-        expected = _expected(text, options, grid)
+        expected = _result_of_python(text, options, grid)
     except (SyntaxError, NameError, LookupError, ValueError, TypeError, AttributeError):
         return "malformed"
     kernel = _kernel(text, options)
-    computed = _computed(kernel, options, grid)
+    computed = _result_of_kernel(kernel, options, grid)
     if not np.array_equal(computed, expected):
         row, column = np.argwhere(computed != expected)[0]
         message = f"C[{row}, {column}] is {computed[row, column]}, not {expected[row, column]}"
@@ -109,7 +109,7 @@ def _arrays(options: dict[str, Any]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _expected(text: str, options: dict[str, Any], grid: tuple[int, int]) -> np.ndarray:
+def _result_of_python(text: str, options: dict[str, Any], grid: tuple[int, int]) -> np.ndarray:
     """Return C of the kernel as Python."""
     arrays = _arrays(options)
     rows = int(re.search(r"bm, bn, bk = (\d+)", text)[1])  # pyright: ignore[reportOptionalSubscript]
@@ -121,7 +121,7 @@ def _expected(text: str, options: dict[str, Any], grid: tuple[int, int]) -> np.n
     return arrays["C"]
 
 
-def _computed(kernel: Any, options: dict[str, Any], grid: tuple[int, int]) -> np.ndarray:
+def _result_of_kernel(kernel: Any, options: dict[str, Any], grid: tuple[int, int]) -> np.ndarray:
     """Return C of the kernel on the emulator."""
     arrays = _arrays(options)
     kernel[grid](*arrays.values(), on="cpu")

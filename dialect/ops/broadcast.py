@@ -24,6 +24,7 @@ class BroadcastOp(SmemOp, name="broadcast"):
     slice: ext.Operand[FragmentType]
     result: ext.Result[FragmentType]
 
+    is_by_rows = True
     effects = Effects(Scope.WARPGROUP)
 
     @verifier

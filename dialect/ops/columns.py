@@ -33,6 +33,7 @@ class ColumnsOp(SmemOp, name="columns"):
     result: ext.Result[FragmentType]
 
     i64 = ("first",)
+    is_by_rows = True
     effects = Effects(Scope.WARPGROUP)
 
     @verifier

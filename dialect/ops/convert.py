@@ -52,6 +52,7 @@ class ConvertOp(SmemOp, name="convert"):
     source: ext.Operand[FragmentType]
     result: ext.Result[FragmentType]
 
+    is_by_rows = True
     effects = Effects(Scope.WARPGROUP)
 
     @verifier

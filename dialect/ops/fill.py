@@ -27,6 +27,7 @@ class FillOp(SmemOp, name="fill"):
     value: ext.Operand[Any]
     fragment: ext.Result[FragmentType]
 
+    is_by_rows = True
     effects = Effects(Scope.WARPGROUP)
 
     @verifier

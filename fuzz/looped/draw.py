@@ -49,7 +49,7 @@ class _Drawing:
 
     def text(self) -> str:
         """Return the input."""
-        form = self.random.choice(("product", "product", "nested", "persistent", "chain"))
+        form = self.random.choice(("product", "product", "column_blocks", "persistent", "chain"))
         body = getattr(self, f"_{form}")()
         return "\n".join([f"# {self._options()}", *self._constants(), *body]) + "\n"
 
@@ -91,7 +91,7 @@ class _Drawing:
             *self._epilogue(),
         ]
 
-    def _nested(self) -> list[str]:
+    def _column_blocks(self) -> list[str]:
         """Blocks of columns one after the other, each with the loop."""
         blocks = self.random.choice(("2", "3", "sl.cdiv(B.shape[1], bn)", "index(P[6])"))
         lines = ["column = j * bn", *self._loop(), *self._epilogue()]
@@ -99,7 +99,7 @@ class _Drawing:
             *self._alloc(),
             "row, number = sl.block_id(1) * bm, 0",
             f"for j in sl.range({blocks}):",
-            *_indented(lines),
+            *_with_indent(lines),
         ]
 
     def _persistent(self) -> list[str]:
@@ -111,7 +111,7 @@ class _Drawing:
             "tiles_n = sl.cdiv(B.shape[1], bn)",
             "number = 0",
             "for tile in sl.range(sl.block_id(0), sl.cdiv(A.shape[0], bm) * tiles_n, sl.grid_dim(0)):",
-            *_indented(lines),
+            *_with_indent(lines),
         ]
 
     def _chain(self) -> list[str]:
@@ -137,7 +137,7 @@ class _Drawing:
         if random.random() < 0.5:
             body[1], body[2] = body[2], body[1]
         if "branch" in self.features:
-            body[3:] = ["if k != 1:", *_indented(body[3:])]
+            body[3:] = ["if k != 1:", *_with_indent(body[3:])]
         return [
             f"keys, wide, row = {keys}, {wide}, sl.block_id(1) * bm",
             "q, kt = sl.alloc((bm, bk), A.dtype), sl.alloc((keys, bk), A.dtype)",
@@ -145,7 +145,7 @@ class _Drawing:
             "sl.copy(A[sl.ds(row, bm), 0:bk], q)",
             "o, total = sl.zeros((bm, wide), sl.f32), sl.zeros((bm,), sl.f32, axis=1)",
             "for k in sl.range(steps):",
-            *_indented(body),
+            *_with_indent(body),
             "sl.store(bounded(o + total), C[sl.ds(row, bm), 0:wide])",
         ]
 
@@ -173,7 +173,7 @@ class _Drawing:
             lines.append("at = 0")
         if self.hindrance == "chased":
             lines.append("at = sl.block_id(0)")
-        return [*lines, head, *_indented(self._body()), *self._behind_loop()]
+        return [*lines, head, *_with_indent(self._body()), *self._behind_loop()]
 
     def _body(self) -> list[str]:
         k = "k"
@@ -196,9 +196,9 @@ class _Drawing:
     def _with_features(self, loads: list[str], products: list[str]) -> list[str]:
         features = self.features
         if "guarded load" in features:
-            loads[-1:] = [f"if k < {self.random.randint(1, 3)}:", *_indented(loads[-1:])]
+            loads[-1:] = [f"if k < {self.random.randint(1, 3)}:", *_with_indent(loads[-1:])]
         if self.hindrance == "loaded in a branch":
-            loads[:1] = ["if k % 2 == 0:", *_indented(loads[:1])]
+            loads[:1] = ["if k % 2 == 0:", *_with_indent(loads[:1])]
         if self.hindrance == "written twice":
             loads.append("sl.copy(A[0:bm, sl.ds(k * bk, bk)], a)")
         if self.hindrance == "written in parts":
@@ -211,7 +211,7 @@ class _Drawing:
             ]
         if "branch" in features:
             condition = self.random.choice(("k % 2 == 0", "P[k] > 0", "k + 1 < steps"))
-            products = [f"if {condition}:", *_indented(products)]
+            products = [f"if {condition}:", *_with_indent(products)]
         if "maximum" in features:
             products.append("acc2 = sl.maximum(acc2, bounded(acc))")
         if "fragment" in features:
@@ -260,5 +260,5 @@ class _Drawing:
         return [f"sl.store({stored}, {target})"]
 
 
-def _indented(lines: list[str]) -> list[str]:
+def _with_indent(lines: list[str]) -> list[str]:
     return [f"    {line}" for line in lines]

@@ -14,10 +14,10 @@ from ...ir.errors import OpError
 from ...ir.windows import window_of
 from ..check_async.integer_ranges import IntegerRanges
 from ..check_async.polynomials import number
-from .loads import Load
+from .loads import TileLoad
 
 
-class Box(NamedTuple):
+class LoadedBox(NamedTuple):
     """What a load by TMA takes of an array.
 
     Attributes:
@@ -29,7 +29,7 @@ class Box(NamedTuple):
     starts: tuple[Value | int, ...]
 
 
-def box_of(load: Load, ranges: IntegerRanges) -> Box:
+def box_of(load: TileLoad, ranges: IntegerRanges) -> LoadedBox:
     """Return the box that a load copies.
 
     Raises:
@@ -50,7 +50,7 @@ def box_of(load: Load, ranges: IntegerRanges) -> Box:
     except Invalid as error:
         raise OpError(copy, f"cannot be a load by TMA, which {error}") from None
     _check_starts(copy, window.array, window.starts, ranges, tile_element(load.tile.type).bits)
-    return Box(window.array, window.starts)
+    return LoadedBox(window.array, window.starts)
 
 
 def _check_starts(

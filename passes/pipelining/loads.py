@@ -16,10 +16,10 @@ from ..insert_sync.insertion_points import ancestor_in
 from ..order.effects import accessed_tiles, base_of, is_constant_argument
 from ..order.program import LOOPS
 from ..order.report import label
-from .slices import Slice, slice_of
+from .slices import LoopSlice, slice_of
 
 
-class Load(NamedTuple):
+class TileLoad(NamedTuple):
     """A copy of a window of an array to a tile, which an iteration reads and no other one.
 
     Attributes:
@@ -30,7 +30,7 @@ class Load(NamedTuple):
 
     copy: CopyOp
     users: tuple[Op, ...]
-    start: Slice
+    start: LoopSlice
 
     @property
     def tile(self) -> Value:
@@ -38,10 +38,10 @@ class Load(NamedTuple):
         return self.copy.tile
 
 
-def loads_of(owner: Op) -> tuple[list[Load], list[OpError]]:
+def loads_of(owner: Op) -> tuple[list[TileLoad], list[OpError]]:
     """Return the loads of an `scf.for`, or of a function outside of loops, in order, and for each other
     copy there why it cannot be early."""
-    loads: list[Load] = []
+    loads: list[TileLoad] = []
     hindrances: list[OpError] = []
     for copy in _copies(owner):
         try:
@@ -61,7 +61,7 @@ def _copies(owner: Op) -> Iterator[CopyOp]:
             yield copy
 
 
-def _load(copy: CopyOp, owner: Op) -> Load:
+def _load(copy: CopyOp, owner: Op) -> TileLoad:
     """Return the load that a copy is.
 
     Raises:
@@ -96,7 +96,7 @@ def _load(copy: CopyOp, owner: Op) -> Load:
     except OpError as error:
         message = f"begins where the {label(error.op)} says, which cannot be computed early"
         raise OpError(copy, message) from None
-    return Load(copy, tuple(op for op in users if op != copy.operation), start)
+    return TileLoad(copy, tuple(op for op in users if op != copy.operation), start)
 
 
 def _check_outside(copy: CopyOp, loop: Op, others: list[Op]) -> None:

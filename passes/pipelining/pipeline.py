@@ -20,7 +20,7 @@ from ...ir.kernel import functions_of
 from ...ir.walk import holds, walk
 from ...layout.banks import MAX_BYTES
 from ..driver.base import Pass, option
-from .loads import Load, loads_of
+from .loads import TileLoad, loads_of
 from .rewriting import (
     STAGES,
     copy_of,
@@ -32,7 +32,7 @@ from .rewriting import (
     with_stages,
     yield_more,
 )
-from .slices import Slice, renamed, slice_of
+from .slices import LoopSlice, new_value_of, slice_of
 from .stages import count_stages, tile_bytes
 
 #: The remark about a loop that asks for nothing.
@@ -138,10 +138,10 @@ class _StagedLoop:
         ahead: how many iterations a load begins before its own one, fewer than there are stages.
     """
 
-    def __init__(self, loop: Op, loads: Sequence[Load], stages: int, ahead: int) -> None:
+    def __init__(self, loop: Op, loads: Sequence[TileLoad], stages: int, ahead: int) -> None:
         self._loop, self._loads, self._stages, self._ahead = loop, loads, stages, ahead
         self._body: Block = loop.regions[0].blocks[0]
-        self._start: Slice = slice_of([load.copy.source for load in loads], self._body)
+        self._start: LoopSlice = slice_of([load.copy.source for load in loads], self._body)
         self._tiles: dict[Value, Value] = {}
 
     def build(self) -> None:
@@ -244,14 +244,14 @@ class _StagedLoop:
                 with load.copy.location:
                     self._copy(load, values, at)
             following = [self._terminator.operands[i] for i in positions]
-            emit.op("scf.yield", [renamed(values, x) for x in following])
+            emit.op("scf.yield", [new_value_of(values, x) for x in following])
         if carried:
             with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[1])):
                 emit.op("scf.yield", carried)
         return list(branch.results)
 
-    def _copy(self, load: Load, values: Mapping[Value, Value], at: Value) -> None:
-        source = renamed(values, load.copy.source)
+    def _copy(self, load: TileLoad, values: Mapping[Value, Value], at: Value) -> None:
+        source = new_value_of(values, load.copy.source)
         attributes = load.copy.attributes
         kept = {PERMUTATION: attributes[PERMUTATION]} if PERMUTATION in attributes else {}
         create(CopyAsyncOp, [source, stage(self._tiles[load.tile], at)], **kept)

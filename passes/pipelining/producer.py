@@ -9,7 +9,7 @@ from ...bindings.mlir import ir
 from ...ir import emit
 from ...ir.errors import OpError
 from ..order.report import label
-from .slices import is_repeatable, renamed
+from .slices import is_repeatable, new_value_of
 
 #: Ops that the code of a producer repeats with their regions.
 _CONTROL = ("scf.for", "scf.if")
@@ -124,13 +124,13 @@ class Producer:
             else:
                 clone = op.clone()
                 for i, operand in enumerate(op.operands):
-                    clone.operands[i] = renamed(values, operand)
+                    clone.operands[i] = new_value_of(values, operand)
                 values.update(zip(op.results, clone.results, strict=True))
 
     def _emit_for(self, op: Op, values: dict[Value, Value]) -> None:
         positions = sorted(self._carried[op])
-        bounds = [renamed(values, x) for x in list(op.operands)[:3]]
-        inits = [renamed(values, x) for x in (op.operands[3 + i] for i in positions)]
+        bounds = [new_value_of(values, x) for x in list(op.operands)[:3]]
+        inits = [new_value_of(values, x) for x in (op.operands[3 + i] for i in positions)]
         types = [x.type for x in inits]
         loop = emit.op("scf.for", (*bounds, *inits), types, regions=1)
         body = op.regions[0].blocks[0]
@@ -144,7 +144,7 @@ class Producer:
     def _emit_if(self, op: Op, values: dict[Value, Value]) -> None:
         positions = sorted(self._carried[op])
         types = [op.results[i].type for i in positions]
-        condition = renamed(values, op.operands[0])
+        condition = new_value_of(values, op.operands[0])
         branch = emit.op("scf.if", (condition,), types, regions=2)
         for old, new in zip(op.regions, branch.regions, strict=True):
             if len(old.blocks):
@@ -159,7 +159,7 @@ class Producer:
         for op in ops:
             self._emit(op.operation, values)
         yielded = [last.operands[i] for i in positions]
-        emit.op("scf.yield", [renamed(values, x) for x in yielded])
+        emit.op("scf.yield", [new_value_of(values, x) for x in yielded])
 
 
 def _terminator(block: Block) -> Op:

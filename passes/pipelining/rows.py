@@ -9,12 +9,8 @@ from ...bindings.mlir import ir, memref
 from ...dialect.memrefs import strides_of
 from ...dialect.op import SmemOp
 from ...dialect.ops import (
-    BroadcastOp,
-    ColumnsOp,
     ConsumerReleaseOp,
     ConsumerWaitOp,
-    ConvertOp,
-    FillOp,
     LoadOp,
     MapOp,
     MmaOp,
@@ -32,9 +28,6 @@ from ...ir.windows import window_of
 
 #: Rows of an instruction's fragments: each warpgroup has a multiple of them.
 ROWS = 64
-
-#: Ops that compute each row from the same row of their operands.
-_BY_ROWS = (BroadcastOp, ColumnsOp, ConvertOp, FillOp)
 
 #: Ops without fragments.
 _OTHERS = (ConsumerReleaseOp, ConsumerWaitOp, SubviewOp)
@@ -91,7 +84,7 @@ class _Division:
         Raises:
             OpError: if its rows depend on each other.
         """
-        if not isinstance(op, SmemOp) or isinstance(op, (*_BY_ROWS, *_OTHERS)):
+        if not isinstance(op, SmemOp) or op.is_by_rows or isinstance(op, _OTHERS):
             return
         if isinstance(op, MmaOp):
             if isinstance(op.a.type, TileType):

@@ -19,7 +19,7 @@ _PURE = ALIASES | {"memref.dim", "gpu.block_id", "gpu.grid_dim", "gpu.cluster_bl
 
 
 @dataclass(frozen=True)
-class Slice:
+class LoopSlice:
     """The ops of a loop's body that compute some values from the number of the iteration.
 
     Attributes:
@@ -44,13 +44,13 @@ class Slice:
         return values
 
 
-def renamed(values: Mapping[Value, Value], value: Value) -> Value:
+def new_value_of(values: Mapping[Value, Value], value: Value) -> Value:
     """Return the new value of one, if it has one."""
     new = values.get(value)
     return value if new is None else new
 
 
-def slice_of(values: Iterable[Value], body: Block) -> Slice:
+def slice_of(values: Iterable[Value], body: Block) -> LoopSlice:
     """Return the ops of a loop's body that compute values, and next values of what these are made of.
 
     Raises:
@@ -66,7 +66,7 @@ def slice_of(values: Iterable[Value], body: Block) -> Slice:
             is_carried = owner == body and body.owner.name == "scf.for" and value.arg_number > 0
             if is_carried and value.arg_number - 1 not in carried:
                 carried.add(value.arg_number - 1)
-                remaining.append(_yielded(body)[value.arg_number - 1])
+                remaining.append(_yields_of(body)[value.arg_number - 1])
             continue
         op = owner.operation
         if op in needed or not _is_in(op, body):
@@ -76,10 +76,10 @@ def slice_of(values: Iterable[Value], body: Block) -> Slice:
         needed[op] = None
         remaining += op.operands
     ops = tuple(op for op in (op.operation for op in body.operations) if op in needed)
-    return Slice(body, ops, tuple(sorted(carried)))
+    return LoopSlice(body, ops, tuple(sorted(carried)))
 
 
-def _yielded(body: Block) -> list[Value]:
+def _yields_of(body: Block) -> list[Value]:
     *_, last = body.operations
     return list(last.operands)
 

@@ -41,8 +41,8 @@ from ...layout.fragments import REGISTERS, WARPGROUP
 from ..check_async.integer_ranges import IntegerRanges
 from ..driver.base import Pass, option
 from ..insert_sync.insertion_points import ancestor_in, ops_of
-from .bulk_loads import Box, box_of
-from .loads import Load, loads_of
+from .bulk_loads import LoadedBox, box_of
+from .loads import TileLoad, loads_of
 from .producer import Producer
 from .rewriting import (
     SPECIALIZE,
@@ -56,7 +56,7 @@ from .rewriting import (
     yield_more,
 )
 from .rows import ROWS, divide_rows, rows_of
-from .slices import is_repeatable, renamed
+from .slices import is_repeatable, new_value_of
 from .stages import count_stages
 
 #: Registers of a thread of the producer; what `setmaxnreg` frees goes to the consumers.
@@ -140,8 +140,8 @@ class _Group:
     """
 
     block: Block
-    loads: list[Load]
-    boxes: list[Box]
+    loads: list[TileLoad]
+    boxes: list[LoadedBox]
     index: Value
     pipeline: Value
     tiles: dict[Value, Value]
@@ -220,10 +220,10 @@ class _Specialization:
 
     # What there is.
 
-    def _find_loads(self) -> dict[Block, list[tuple[Load, Box]]]:
+    def _find_loads(self) -> dict[Block, list[tuple[TileLoad, LoadedBox]]]:
         """Return the loads of each block, with their boxes."""
         ranges = IntegerRanges(self._function)
-        found: dict[Block, list[tuple[Load, Box]]] = {}
+        found: dict[Block, list[tuple[TileLoad, LoadedBox]]] = {}
         for owner in (self._function, *walk(self._function, "scf.for")):
             loads, late = loads_of(owner)
             if late:
@@ -253,7 +253,9 @@ class _Specialization:
             )
         return wanted
 
-    def _count_stages(self, found: Mapping[Block, list[tuple[Load, Box]]]) -> dict[Block, int]:
+    def _count_stages(
+        self, found: Mapping[Block, list[tuple[TileLoad, LoadedBox]]]
+    ) -> dict[Block, int]:
         """Return how many stages the tiles of each loop get."""
         counts = {}
         in_loops = [x.tile for b, loads in found.items() if b != self._body for x, _ in loads]
@@ -277,11 +279,11 @@ class _Specialization:
     # Pipelines.
 
     def _make_groups(
-        self, block: Block, loads: list[tuple[Load, Box]], stages: int, consumers: int
+        self, block: Block, loads: list[tuple[TileLoad, LoadedBox]], stages: int, consumers: int
     ) -> None:
         """Make the pipelines of the loads of a block: one for those that the same op reads first."""
         index = self._index_in(block)
-        by_reader: dict[Op, list[tuple[Load, Box]]] = {}
+        by_reader: dict[Op, list[tuple[TileLoad, LoadedBox]]] = {}
         for load, box in loads:
             by_reader.setdefault(_users_in(block, load.users)[0], []).append((load, box))
         for pairs in by_reader.values():
@@ -425,10 +427,10 @@ def _following(op: Op) -> Op:
 
 def _emit_loads(group: _Group, values: Mapping[Value, Value]) -> None:
     """Emit the loads of a group by the producer."""
-    index = renamed(values, group.index)
+    index = new_value_of(values, group.index)
     at = producer_acquire(group.pipeline, index)
     for load, box in zip(group.loads, group.boxes, strict=True):
-        starts = [x if isinstance(x, int) else renamed(values, x) for x in box.starts]
+        starts = [x if isinstance(x, int) else new_value_of(values, x) for x in box.starts]
         with load.copy.location:
             tile = stage(group.tiles[load.tile], at)
             tma_load(box.array, tile, group.pipeline, index, starts)

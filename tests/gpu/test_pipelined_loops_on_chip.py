@@ -6,7 +6,7 @@ from plain_loops import (
     attention_operands,
     blocks,
     causal_attention,
-    gathered,
+    gather_blocks,
     operands,
     persistent,
     product,
@@ -33,7 +33,7 @@ def test_gathered_blocks(begin, end):
     inputs = {"A": a, "B": b, "P": numbers, "C": c}
     columns = np.concatenate([np.arange(16) + 16 * block for block in taken] or [[]]).astype(int)
     expected = a[:, columns].astype(np.float32) @ b[columns].astype(np.float32)
-    compiled = gathered(4).compile(*inputs.values())
+    compiled = gather_blocks(4).compile(*inputs.values())
     assert np.array_equal(run_on_gpu(compiled, None, inputs, ["C"], grid=(1,))["C"], expected)
 
 

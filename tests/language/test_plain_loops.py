@@ -3,13 +3,13 @@
 import numpy as np
 import plain_loops
 import pytest
-from plain_loops import blocks, causal_attention, gathered, operands, persistent, product
+from plain_loops import blocks, causal_attention, gather_blocks, operands, persistent, product
 
 import mlir_smem.language as sl
 from mlir_smem.language.errors import TraceError
 
 
-def said(kernel, *types):
+def remarks_of(kernel, *types):
     words = ("has ", "stays ", "is not specialized", "does not load")
     return [r.message for r in kernel.explain(*types) if r.message.startswith(words)]
 
@@ -29,7 +29,7 @@ def test_products_of_all_lengths(stages, specialize):
 def test_gathered_blocks(begin, end):
     a, b, c, _ = operands(64, 64, 128)
     numbers, taken = blocks(begin, end)
-    gathered(4)[1](a, b, numbers, c, on="cpu")
+    gather_blocks(4)[1](a, b, numbers, c, on="cpu")
     columns = np.concatenate([np.arange(16) + 16 * block for block in taken] or [[]]).astype(int)
     expected = a[:, columns].astype(np.float32) @ b[columns].astype(np.float32)
     np.testing.assert_array_equal(c, expected)
@@ -38,7 +38,7 @@ def test_gathered_blocks(begin, end):
 def test_two_consumers_divide_rows_of_a_chain_of_products():
     """Positions of a mask, rows of a slice and of the result are those of all consumers."""
     assert causal_attention.check(*["bf16"] * 3, "f32", "f32") == ()
-    assert said(causal_attention, *["bf16"] * 3, "f32", "f32") == [
+    assert remarks_of(causal_attention, *["bf16"] * 3, "f32", "f32") == [
         "has a producer, and 2 warpgroups of consumers, with 4 stages"
     ]
     *arguments, o, expected = plain_loops.attention_operands(160, 100)
@@ -48,7 +48,7 @@ def test_two_consumers_divide_rows_of_a_chain_of_products():
 
 def test_the_pipeline_runs_on_from_tile_to_tile():
     assert persistent.check("bf16", "bf16", "f32") == ()
-    assert said(persistent, "bf16", "bf16", "f32") == [
+    assert remarks_of(persistent, "bf16", "bf16", "f32") == [
         "has a producer, and a warpgroup of consumers, with 3 stages"
     ]
     a, b, c, expected = operands(128, 96, 80)
@@ -67,7 +67,7 @@ def test_what_is_refused_is_said_once_and_computes():
                 acc = sl.mma(a, a.T, acc)
         sl.store(acc, C[0:64, :])
 
-    refused, stays = said(kernel, "bf16", "f32")
+    refused, stays = remarks_of(kernel, "bf16", "f32")
     assert "is not specialized: the smem.copy" in refused
     assert "stays as it was: the smem.copy" in stays
     assert "copy in each iteration" in stays

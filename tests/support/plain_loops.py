@@ -26,7 +26,7 @@ def product(stages, bm=64, bn=64, bk=32, specialize=False):
     return matmul
 
 
-def gathered(stages):
+def gather_blocks(stages):
     """Return the kernel of blocks of K, whose numbers are in P: from its first to its second element."""
 
     @sl.kernel("(M,K), (K,N), (P):i32, (M,N)")
@@ -100,6 +100,6 @@ def operands(m, n, k):
 
 
 def blocks(begin, end):
-    """Return P of `gathered`, and the blocks that its loop takes."""
+    """Return P of `gather_blocks`, and the blocks that its loop takes."""
     taken = [5, 0, 3, 3, 7][: len(range(begin, end, 2))]
     return np.array([begin, end, 3, *taken], np.int32), taken

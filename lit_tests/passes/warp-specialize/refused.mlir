@@ -269,7 +269,7 @@ func.func @no_load(%a: !m, %out: memref<64x64xf32>, %n: index) attributes {known
   %d = scf.for %i = %c0 to %n step %c1 iter_args(%x = %d0) -> (!c) {
     %at = arith.muli %i, %c64 : index
     %wa = memref.subview %a[0, %at] [64, 64] [1, 1] : !m to !w
-    
+
     %y = "smem.mma"(%t, %t, %x) : (!t, !t, !c) -> !c
     scf.yield %y : !c
   } {smem.specialize}
