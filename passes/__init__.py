@@ -14,7 +14,7 @@ from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
 from .mask_accesses import MaskAccesses
 from .materialize_descriptors import MaterializeDescriptors
-from .pipelining import Pipeline, WarpSpecialize
+from .pipelining import PipelineLoops, WarpSpecialize
 from .place_accumulators import PlaceAccumulators
 from .smem_to_nvvm import SmemToNvvm
 from .uplift_to_fma import UpliftToFma
@@ -66,7 +66,7 @@ def __dir__() -> list[str]:
 # In the order of the pipeline `smem-to-nvvm`, which comes last.
 register_passes(
     WarpSpecialize,
-    Pipeline,
+    PipelineLoops,
     InsertSync,
     UpliftToFma,
     AssignLayouts,

@@ -17,7 +17,7 @@ from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
 from .mask_accesses import MaskAccesses
 from .materialize_descriptors import MaterializeDescriptors
-from .pipelining import Pipeline, WarpSpecialize
+from .pipelining import PipelineLoops, WarpSpecialize
 from .place_accumulators import PlaceAccumulators
 from .uplift_to_fma import UpliftToFma
 
@@ -49,7 +49,9 @@ class SmemToNvvm(Pass):
         if self.pipeline != "none":
             only_marked = self.pipeline == "marked"
             yield WarpSpecialize(only_marked=True, max_bytes=self.max_bytes, explain=self.explain)
-            yield Pipeline(only_marked=only_marked, max_bytes=self.max_bytes, explain=self.explain)
+            yield PipelineLoops(
+                only_marked=only_marked, max_bytes=self.max_bytes, explain=self.explain
+            )
         if self.insert_sync:
             yield InsertSync(explain=self.explain)
         yield UpliftToFma()

@@ -43,7 +43,7 @@ _NOTHING_OVERLAPS = (
 
 
 @dataclass(frozen=True)
-class Pipeline(Pass):
+class PipelineLoops(Pass):
     """Gives the tiles that a loop loads stages, and loads them iterations ahead, by `cp.async`.
 
     The module is in program order, before `smem-insert-sync`, and so is the result. A load is an
