@@ -146,6 +146,14 @@ def threads_of(function: Op) -> int | None:
     return None if size is None else prod(size)
 
 
+def ctas_of_multiprocessor(function: Op) -> int:
+    """Return how many CTAs share the registers at least: `nvvm.minctasm` (`.minnctapersm`), or 1."""
+    if "nvvm.minctasm" not in function.attributes:
+        return 1
+    count = function.attributes["nvvm.minctasm"].maybe_downcast()
+    return max(1, count.value) if isinstance(count, ir.IntegerAttr) else 1
+
+
 def parameter_attributes(function: Op, count: int) -> list[Attribute]:
     """Return the attribute dictionaries of a function's `count` parameters."""
     attributes = function.attributes

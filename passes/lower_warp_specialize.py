@@ -19,6 +19,7 @@ from ..ir import emit
 from ..ir.errors import OpError
 from ..ir.i32 import I32
 from ..ir.kernel import (
+    ctas_of_multiprocessor,
     function_of,
     functions_of,
     required_block_size,
@@ -115,7 +116,7 @@ def _check_partitions(op: WarpSpecializeOp, partitions: list[PartitionOp]) -> No
         total = sum(n * WARPGROUP * (r or 0) for n, r in zip(counts, registers, strict=True))
         at_launch = _registers_at_launch(function_of(op))
         if total > threads * at_launch:
-            ctas = _ctas_of_multiprocessor(function_of(op))
+            ctas = ctas_of_multiprocessor(function_of(op))
             shared = f" ({ctas} CTAs share a multiprocessor)" if ctas > 1 else ""
             raise OpError(
                 op,
@@ -129,16 +130,8 @@ def _registers_at_launch(function: Op) -> int:
 
     ptxas rounds them down to a multiple of 8.
     """
-    threads = (threads_of(function) or 1) * _ctas_of_multiprocessor(function)
+    threads = (threads_of(function) or 1) * ctas_of_multiprocessor(function)
     return min(REGISTERS // threads // REGISTER_STEP * REGISTER_STEP, MAX_REGISTERS)
-
-
-def _ctas_of_multiprocessor(function: Op) -> int:
-    """Return how many CTAs share the registers at least: `nvvm.minctasm` (`.minnctapersm`), or 1."""
-    if "nvvm.minctasm" not in function.attributes:
-        return 1
-    count = function.attributes["nvvm.minctasm"].maybe_downcast()
-    return max(1, count.value) if isinstance(count, ir.IntegerAttr) else 1
 
 
 def _fill_region(

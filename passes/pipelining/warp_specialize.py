@@ -14,6 +14,8 @@ from ...dialect.op import SmemOp
 from ...dialect.ops import (
     AllocOp,
     ConsumerWaitOp,
+    CopyAsyncOp,
+    CopyOp,
     CreatePipelineOp,
     ElectOp,
     PartitionOp,
@@ -34,13 +36,14 @@ from ...dialect.ops.tma import tma_load
 from ...dialect.ops.warp_specialize import MAX_REGISTERS, REGISTER_STEP
 from ...ir import emit
 from ...ir.errors import OpError
-from ...ir.kernel import functions_of, threads_of
+from ...ir.kernel import ctas_of_multiprocessor, functions_of, threads_of
 from ...ir.walk import holds, walk
 from ...layout.banks import MAX_BYTES
 from ...layout.fragments import REGISTERS, WARPGROUP
 from ..check_async.integer_ranges import IntegerRanges
 from ..driver.base import Pass, option
 from ..insert_sync.insertion_points import ancestor_in, ops_of
+from ..order.effects import is_harmless
 from .bulk_loads import LoadedBox, box_of
 from .loads import TileLoad, loads_of
 from .producer import Producer
@@ -65,8 +68,11 @@ _PRODUCER_REGISTERS = 40
 #: The most warpgroups of consumers that are chosen.
 _MOST_CONSUMERS = 2
 
-#: Ops that one of several partitions cannot execute as the whole CTA did.
-_OF_THREADS = ("gpu.thread_id", "gpu.barrier", "gpu.lane_id", "gpu.subgroup_id", "nvvm.barrier")
+#: Ops of the `gpu` dialect that mean the same in a partition as in a CTA of other threads.
+_OF_CTAS = {
+    *("gpu.block_id", "gpu.cluster_block_id", "gpu.cluster_dim", "gpu.cluster_id", "gpu.grid_dim"),
+    *("gpu.printf", "gpu.return", "gpu.yield"),
+}
 
 
 @dataclass(frozen=True)
@@ -232,6 +238,9 @@ class _Specialization:
                 _check_loops_around(owner, loads[0].copy)
                 block = owner.regions[0].blocks[0]
                 found[block] = [(load, box_of(load, ranges)) for load in loads]
+        for copy in walk(self._function, CopyOp, CopyAsyncOp):
+            if all(load.copy != copy for loads in found.values() for load, _ in loads):
+                raise OpError(copy, "is no load of a loop, and a partition copies nothing else")
         if not any(block != self._body for block in found):
             raise OpError(self._function, "no loop of it copies windows of arrays to tiles")
         return found
@@ -308,7 +317,8 @@ class _Specialization:
         registers: list[int | None] = [None, None]
         if consumers > 1:
             mine = self._options.registers or _PRODUCER_REGISTERS
-            registers = [mine, _registers_of_consumer(consumers, mine)]
+            ctas = ctas_of_multiprocessor(self._function)
+            registers = [mine, _registers_of_consumer(consumers, mine, ctas)]
             if "nvvm.minctasm" not in self._function.attributes:
                 # ptxas ignores setmaxnreg where it does not know a kernel's registers (C7508).
                 one = ir.IntegerAttr.get(emit.i32(), 1)
@@ -362,8 +372,21 @@ def _check_kernel(function: Op) -> None:
         raise OpError(function, f"it has {threads} threads; expected {WARPGROUP}, one warpgroup")
     if len(function.regions[0].blocks) != 1:
         raise OpError(function, "it has several basic blocks; expected scf.for and scf.if")
-    for op in walk(function, WarpSpecializeOp, CreatePipelineOp, ElectOp, *_OF_THREADS):
+    for op in walk(function, WarpSpecializeOp, CreatePipelineOp, ElectOp):
         raise OpError(op, "is there already; a plain loop has copies, products and stores")
+    for op in walk(function):
+        if op != function and _counts_threads(op):
+            raise OpError(op, "depends on the threads of the CTA, of which a partition has others")
+
+
+def _counts_threads(op: Op) -> bool:
+    """Whether an op means something else if other or more threads execute it."""
+    dialect = op.name.partition(".")[0]
+    if dialect == "gpu":
+        return op.name not in _OF_CTAS
+    if dialect in ("llvm", "nvvm"):
+        return op.name.startswith("nvvm.read.") or not is_harmless(op)
+    return op.name in ("memref.atomic_rmw", "memref.generic_atomic_rmw")
 
 
 def _check_loops_around(owner: Op, copy: Op) -> None:
@@ -521,10 +544,10 @@ def _erase_dead_tiles(function: Op) -> None:
     _erase_unused([*allocs, *views])
 
 
-def _registers_of_consumer(consumers: int, producer: int) -> int:
-    """Return the registers of a consumer's thread: what a CTA that fills the multiprocessor has left."""
+def _registers_of_consumer(consumers: int, producer: int, ctas: int) -> int:
+    """Return the registers of a consumer's thread: what is left where CTAs fill the multiprocessor."""
     threads = WARPGROUP * (1 + consumers)
-    at_launch = REGISTERS // threads // REGISTER_STEP * REGISTER_STEP
+    at_launch = REGISTERS // (threads * ctas) // REGISTER_STEP * REGISTER_STEP
     left = (at_launch * (1 + consumers) - producer) // consumers
     return min(left // REGISTER_STEP * REGISTER_STEP, MAX_REGISTERS)
 

@@ -38,7 +38,7 @@ func.func @two_warpgroups(%a: !m, %out: memref<64x64xf32>, %n: index) attributes
 !w = memref<64x64xbf16, strided<[?, 1], offset: ?>>
 
 // Threads have other numbers in a partition.
-// REMARK: remark: is not specialized: the gpu.thread_id at {{[0-9:]+}} is there already; a plain loop has copies, products and stores
+// REMARK: remark: is not specialized: the gpu.thread_id at {{[0-9:]+}} depends on the threads of the CTA, of which a partition has others
 // CHECK-LABEL: func.func @threads
 // CHECK-NOT: smem.warp_specialize
 func.func @threads(%a: !m, %out: memref<64x64xf32>, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -273,6 +273,37 @@ func.func @no_load(%a: !m, %out: memref<64x64xf32>, %n: index) attributes {known
     %y = "smem.mma"(%t, %t, %x) : (!t, !t, !c) -> !c
     scf.yield %y : !c
   } {smem.specialize}
+  "smem.store"(%d, %out) : (!c, memref<64x64xf32>) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!m = memref<64x?xbf16>
+!w = memref<64x64xbf16, strided<[?, 1], offset: ?>>
+
+// More threads would add more often.
+// REMARK: remark: is not specialized: the memref.atomic_rmw at {{[0-9:]+}} depends on the threads of the CTA, of which a partition has others
+// CHECK-LABEL: func.func @atomic
+// CHECK-NOT: smem.warp_specialize
+func.func @atomic(%a: !m, %out: memref<64x64xf32>, %count: memref<1xi32>, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %t = "smem.alloc"() : () -> !t
+  %d0 = "smem.fill"(%zero) : (f32) -> !c
+  %d = scf.for %i = %c0 to %n step %c1 iter_args(%x = %d0) -> (!c) {
+    %at = arith.muli %i, %c64 : index
+    %wa = memref.subview %a[0, %at] [64, 64] [1, 1] : !m to !w
+    "smem.copy"(%wa, %t) : (!w, !t) -> ()
+    %y = "smem.mma"(%t, %t, %x) : (!t, !t, !c) -> !c
+    scf.yield %y : !c
+  } {smem.specialize}
+  %one = arith.constant 1 : i32
+  %old = memref.atomic_rmw addi %one, %count[%c0] : (i32, memref<1xi32>) -> i32
   "smem.store"(%d, %out) : (!c, memref<64x64xf32>) -> ()
   return
 }
