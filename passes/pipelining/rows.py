@@ -11,14 +11,18 @@ from ...dialect.op import SmemOp
 from ...dialect.ops import (
     ConsumerReleaseOp,
     ConsumerWaitOp,
+    ElectOp,
     LoadOp,
     MapOp,
     MmaOp,
     ReduceOp,
     StoreOp,
+    TmaCommitOp,
+    TmaWaitOp,
 )
 from ...dialect.ops.subtile import subtile
 from ...dialect.ops.subview import SubviewOp
+from ...dialect.ops.tma import BulkCopyOp
 from ...dialect.slices import slice_dim
 from ...dialect.types import FragmentType, TileType, shape_of, tensor_of
 from ...ir import emit
@@ -30,7 +34,7 @@ from ...ir.windows import window_of
 ROWS = 64
 
 #: Ops without fragments.
-_OTHERS = (ConsumerReleaseOp, ConsumerWaitOp, SubviewOp)
+_OTHERS = (ConsumerReleaseOp, ConsumerWaitOp, ElectOp, SubviewOp, TmaCommitOp, TmaWaitOp)
 
 
 def rows_of(type_: Type) -> int | None:
@@ -89,6 +93,8 @@ class _Division:
         if isinstance(op, MmaOp):
             if isinstance(op.a.type, TileType):
                 op.operation.operands[0] = self._part_of_tile(op, op.a)
+        elif isinstance(op, BulkCopyOp):
+            self._change_bulk_store(op)
         elif isinstance(op, LoadOp | StoreOp):
             self._change_access(op)
         elif isinstance(op, MapOp):
@@ -110,6 +116,15 @@ class _Division:
             part = self._part_of_window(op, accessed, is_slice)
         position = list(op.operands).index(accessed)
         op.operation.operands[position] = part
+
+    def _change_bulk_store(self, op: BulkCopyOp) -> None:
+        rows, _ = shape_of(op.tile.type)
+        row = len(op.operands) - 2
+        tile = self._part_of_tile(op, op.tile)
+        with ir.InsertionPoint(op), op.location:
+            first = emit.binary("addi", op.operands[row], self._first(self._share(op, rows)))
+        op.operation.operands[0] = tile
+        op.operation.operands[row] = first
 
     def _change_positions(self, op: MapOp) -> None:
         """Count rows in the region from the first one of all warpgroups."""

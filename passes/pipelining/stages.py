@@ -16,7 +16,7 @@ _MOST = 4
 
 
 def count_stages(
-    loop: Op, function: Op, tiles: Sequence[Value], wanted: int, max_bytes: int
+    loop: Op, function: Op, tiles: Sequence[Value], wanted: int, max_bytes: int, more: int = 0
 ) -> int:
     """Return how many stages tiles get.
 
@@ -26,12 +26,15 @@ def count_stages(
         tiles: those that get stages.
         wanted: the number; 0 for as many as fit, up to four.
         max_bytes: the shared memory of a CTA.
+        more: what else takes bytes of it.
 
     Raises:
         OpError: at the loop, if no two stages fit, or not as many as are wanted.
     """
     stage = sum(map(tile_bytes, tiles))
-    others = sum(tile_bytes(op.tile) for op in walk(function, AllocOp) if op.tile not in tiles)
+    others = more + sum(
+        tile_bytes(op.tile) for op in walk(function, AllocOp) if op.tile not in tiles
+    )
     fitting = (max_bytes - others) // stage
     if fitting < max(2, wanted):
         sizes = " + ".join(str(tile_bytes(tile)) for tile in tiles)

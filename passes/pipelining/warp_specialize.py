@@ -45,6 +45,7 @@ from ..driver.base import Pass, option
 from ..insert_sync.insertion_points import ancestor_in, ops_of
 from ..order.effects import is_harmless
 from .bulk_loads import LoadedBox, box_of
+from .bulk_stores import BulkStore, bulk_stores, store_in_bulk
 from .loads import TileLoad, loads_of
 from .producer import Producer
 from .rewriting import (
@@ -175,6 +176,7 @@ class _Specialization:
         self._function, self._options = function, options
         self._body: Block = function.regions[0].blocks[0]
         self._groups: list[_Group] = []
+        self._stores: list[BulkStore] = []
         #: The position of the argument that counts the executions of a loop's body, by its number.
         self._counts: dict[int, int] = {}
 
@@ -188,13 +190,21 @@ class _Specialization:
         self._count()
         found = self._find_loads()
         consumers = self._count_consumers()
-        stages = self._count_stages(found)
+        self._stores = bulk_stores(self._function)
+        try:
+            stages = self._count_stages(found)
+        except OpError:
+            # The stages matter more than how the result is stored.
+            self._stores = []
+            stages = self._count_stages(found)
         with ir.InsertionPoint(self._first_work()), self._function.location:
             self._whole = create(WarpSpecializeOp, regions=1)
         for op in walk(self._function, AllocOp):
             op.operation.move_before(self._whole)
         for owner, loads in found.items():
             self._make_groups(owner, loads, stages.get(owner, 1), consumers)
+        for found_store in self._stores:
+            store_in_bulk(found_store, self._whole)
         partitions = self._make_partitions(consumers)
         self._fill_producer(partitions[0])
         for group in self._groups:
@@ -273,7 +283,8 @@ class _Specialization:
                 loop = block.owner.operation
                 wanted = wanted_stages(loop, self._options.stages)
                 tiles, function = in_loops, self._function
-                count = count_stages(loop, function, tiles, wanted, self._options.max_bytes)
+                more = sum(x.shared_bytes for x in self._stores)
+                count = count_stages(loop, function, tiles, wanted, self._options.max_bytes, more)
                 counts[block] = count
         return counts
 

@@ -3,7 +3,15 @@
 import numpy as np
 import plain_loops
 import pytest
-from plain_loops import blocks, causal_attention, gather_blocks, operands, persistent, product
+from plain_loops import (
+    blocks,
+    causal_attention,
+    gather_blocks,
+    operands,
+    persistent,
+    product,
+    whole_tiles,
+)
 
 import mlir_smem.language as sl
 from mlir_smem.language.errors import TraceError
@@ -53,6 +61,19 @@ def test_the_pipeline_runs_on_from_tile_to_tile():
     ]
     a, b, c, expected = operands(128, 96, 80)
     persistent[2](a, b, c, on="cpu")
+    np.testing.assert_array_equal(c, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_tma_stores_whole_lines(dtype):
+    """Two consumers store 64 and 32 columns of 16 bits, or three times 32 of 32 bits."""
+    element = np.dtype(dtype).name
+    assert whole_tiles.check("bf16", "bf16", element) == ()
+    nvvm = str(whole_tiles.compile("bf16", "bf16", element, emit="nvvm").nvvm)
+    assert "bulk.tensor.global.shared.cta" in nvvm
+    a, b, c, expected = operands(128, 192, 64)
+    c = c.astype(dtype)
+    whole_tiles(a, b, c, on="cpu")
     np.testing.assert_array_equal(c, expected)
 
 

@@ -41,9 +41,18 @@
 // CHECK-NEXT: scf.if %[[LATER]]
 // CHECK: %[[BEFORE:.*]] = arith.subi %[[K]], %c1
 // CHECK-NEXT: "smem.consumer_release"(%[[P]], %[[BEFORE]])
-// CHECK: %[[OWNROW:.*]] = arith.addi %[[ROW]], %[[FIRST]]
-// CHECK-NEXT: memref.subview %arg2[%[[OWNROW]], 0] [64, 128]
-// CHECK: "smem.store"
+// Each warpgroup stores its rows of 32 columns through a buffer, of which there are two.
+// CHECK: %[[BUFFER:.*]] = "smem.stage"(%[[BUFFERS:.*]], %c0
+// CHECK-NEXT: "smem.columns"({{.*}}) {first = 0 : i64}
+// CHECK-NEXT: %[[PART:.*]] = "smem.subtile"(%[[BUFFER]], %[[FIRST]])
+// CHECK-NEXT: "smem.store"({{.*}}, %[[PART]])
+// CHECK-NEXT: "smem.elect"
+// CHECK: %[[OWN:.*]] = "smem.subtile"(%[[BUFFER]], %[[FIRST]])
+// CHECK-NEXT: %[[OWNROW:.*]] = arith.addi %[[ROW]], %[[FIRST]]
+// CHECK-NEXT: "smem.tma_store"(%[[OWN]], %arg2, %[[OWNROW]], %c0
+// CHECK-NEXT: "smem.tma_commit"
+// CHECK: "smem.columns"({{.*}}) {first = 96 : i64}
+// CHECK-NOT: smem.tma_wait
 // CHECK: registers = 232 : i32, warpgroups = 2 : i32
 
 // ONE: known_block_size = array<i32: 256, 1, 1>
