@@ -11,12 +11,13 @@ def int4_matmul(W, S, X, C, *, bm=64, bn=16, stages=6, group=128):
     """Compute C (M, N) of 4-bit weights (M, K), two to a byte, and X (K, N).
 
     W is `mlir_smem.layout.pack_nibbles(weights, interleaved=True)`, of weights from -8 to 7; K is a
-    multiple of `group`. S has a scale for each row and each `group` of K, which multiplies the group's
-    product: a conversion is exact, and a weight costs no multiplication.
+    multiple of 2 * `group`. S has a scale for each row and each `group` of K, which multiplies the
+    group's product: a conversion is exact, and a weight costs no multiplication.
     """
     M, N = sl.multiple_of(C.shape, (bm, bn))
     x, y = sl.grid(sl.cdiv(N, bn), sl.cdiv(M, bm))
-    rows, columns, steps = sl.ds(y * bm, bm), sl.ds(x * bn, bn), sl.cdiv(S.shape[1], 2)
+    rows, columns = sl.ds(y * bm, bm), sl.ds(x * bn, bn)
+    steps = sl.multiple_of(S.shape[1], 2) // 2
     w, b = sl.alloc((stages, bm, group), W.dtype), sl.alloc((stages, 2 * group, bn), X.dtype)
     sums = sl.alloc((2, bm, bn), sl.f32)
     pipe = sl.pipeline(stages, consumers=2)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...bindings.mlir import ir
 from ...dialect.build import i64
-from ...passes.pipelining.rewriting import SPECIALIZE, STAGES
+from ...ir.loops import SPECIALIZE, STAGES
 from ..errors import TraceError
 from ..locations import author_frame
 from ..trace import KernelTrace, current, op_builder, statement

@@ -17,12 +17,12 @@ from ...dialect.ops.subview import SubviewOp
 from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import functions_of
+from ...ir.loops import STAGES
 from ...ir.walk import holds, walk
 from ...layout.banks import MAX_BYTES
 from ..driver.base import Pass, option
 from .loads import TileLoad, loads_of
 from .rewriting import (
-    STAGES,
     copy_of,
     prove,
     reason_of,

@@ -10,14 +10,9 @@ from ...dialect.ops.alloc import alloc
 from ...dialect.types import shape_of, tensor_of
 from ...ir import emit
 from ...ir.errors import OpError
+from ...ir.loops import SPECIALIZE, STAGES
 from ..insert_sync import insert
 from ..order.report import label
-
-#: Attribute of a loop: how many stages its tiles get; 1 leaves it as it is.
-STAGES = "smem.stages"
-
-#: Unit attribute of a loop: its loads go to a producer.
-SPECIALIZE = "smem.specialize"
 
 
 def wanted_stages(loop: Op, default: int) -> int:

@@ -37,6 +37,7 @@ from ...dialect.ops.warp_specialize import MAX_REGISTERS, REGISTER_STEP
 from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import ctas_of_multiprocessor, functions_of, threads_of
+from ...ir.loops import SPECIALIZE
 from ...ir.walk import holds, walk
 from ...layout.banks import MAX_BYTES
 from ...layout.fragments import REGISTERS, WARPGROUP
@@ -49,7 +50,6 @@ from .bulk_stores import BulkStore, bulk_stores, store_in_bulk
 from .loads import TileLoad, loads_of
 from .producer import Producer
 from .rewriting import (
-    SPECIALIZE,
     copy_of,
     prove,
     reason_of,

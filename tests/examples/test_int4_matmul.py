@@ -12,7 +12,7 @@ from mlir_smem.examples.int4_matmul import int4_matmul
 TYPES = (sl.u8, sl.f32, sl.bf16, sl.f32)
 
 
-@pytest.mark.parametrize("m, n, k", [(128, 16, 128), (256, 32, 640)])
+@pytest.mark.parametrize("m, n, k", [(128, 16, 256), (192, 32, 768)])
 def test_product(m, n, k):
     w, s, x, product = operands(m, n, k)
     c = np.zeros((m, n), np.float32)

@@ -98,7 +98,7 @@ def test_edges_and_arithmetic_of_bf16():
     assert measured["C"][:50, :18].tobytes() == inputs["X"].tobytes()
 
 
-@pytest.mark.parametrize("m, n, k", [(192, 16, 128), (512, 16, 4096)])
+@pytest.mark.parametrize("m, n, k", [(192, 16, 256), (512, 16, 4096)])
 def test_the_example(m, n, k):
     w, s, x, product = operands(m, n, k)
     inputs = {"W": w, "S": s, "X": x, "C": np.zeros((m, n), np.float32)}

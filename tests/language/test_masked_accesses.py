@@ -11,7 +11,6 @@ from masked_kernels import add_slices, gather, product, relayout
 from ml_dtypes import bfloat16
 
 import mlir_smem.language as sl
-from mlir_smem.examples.int4_matmul import int4_matmul
 from mlir_smem.language.decorator import Kernel
 
 
@@ -150,7 +149,7 @@ def masks(kernel, *types, **constants):
 
 EXAMPLES = (
     *("attention", "attention_backward", "attention_plain", "convolution", "gemm"),
-    *("matmul", "softmax", "ssd"),
+    *("int4_matmul", "matmul", "softmax", "ssd"),
 )
 
 
@@ -160,12 +159,6 @@ def test_no_example_has_a_mask(name):
     for kernel in vars(module).values():
         if isinstance(kernel, Kernel):
             assert _masks_of_example(kernel) == []
-
-
-def test_a_group_that_is_missing_behind_an_odd_number_of_groups_is_masked():
-    """A step has two groups of K, and none is read behind the scales."""
-    (mask,) = _masks_of_example(int4_matmul)
-    assert mask == "is masked: it is not known that the elements of S are within G"
 
 
 def _masks_of_example(kernel):

@@ -1,0 +1,7 @@
+"""What a loop of a kernel in program order asks of the passes that make pipelines."""
+
+#: Attribute of an `scf.for`: how many stages its tiles get; 1 leaves it as it is, 0 is as many as fit.
+STAGES = "smem.stages"
+
+#: Unit attribute of an `scf.for`: its loads go to a producer.
+SPECIALIZE = "smem.specialize"
