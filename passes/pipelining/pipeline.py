@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...bindings.diagnostics import remark
 from ...bindings.irtypes import Block, Module, Op, Value
 from ...bindings.mlir import ir
 from ...dialect.build import create
-from ...dialect.divisibility import constant_of
 from ...dialect.ops import CopyAsyncOp, TileMma
 from ...dialect.ops.copy import PERMUTATION
 from ...dialect.ops.stage import stage
@@ -18,12 +17,15 @@ from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import functions_of
 from ...ir.loops import STAGES
-from ...ir.walk import holds, walk
+from ...ir.walk import holds
 from ...layout.banks import MAX_BYTES
 from ..driver.base import Pass, option
 from .loads import TileLoad, loads_of
 from .rewriting import (
     copy_of,
+    counts_from_zero,
+    erase_unused,
+    loops_of,
     prove,
     reason_of,
     unmark,
@@ -68,8 +70,8 @@ class PipelineLoops(Pass):
     def run(self, module: Module) -> None:
         for function in functions_of(module):
             # From the last loop to the first: those that are made come before the next one.
-            for number in reversed(range(len(_loops(function)))):
-                loop = _loops(function)[number]
+            for number in reversed(range(len(loops_of(function)))):
+                loop = loops_of(function)[number]
                 if STAGES in loop.attributes or not self.only_marked:
                     function = self._with_stages(function, number)  # noqa: PLW2901
                 elif self.explain and holds(loop, TileMma) and loads_of(loop)[0]:
@@ -77,7 +79,7 @@ class PipelineLoops(Pass):
 
     def _with_stages(self, function: Op, number: int) -> Op:
         """Give the tiles of a loop stages; return the function, which may be a new one."""
-        loop = _loops(function)[number]
+        loop = loops_of(function)[number]
         wanted = wanted_stages(loop, self.stages)
         if wanted == 1:
             return function
@@ -90,7 +92,7 @@ class PipelineLoops(Pass):
             return function
         changed = copy_of(function)
         try:
-            text = _give_stages(_loops(changed)[number], changed, wanted, self.max_bytes)
+            text = _give_stages(loops_of(changed)[number], changed, wanted, self.max_bytes)
             if self.unproven == "refuse":
                 prove(changed)
         except OpError as error:
@@ -106,10 +108,6 @@ class PipelineLoops(Pass):
     def _remark(self, op: Op, message: str, always: bool = False) -> None:
         if always or self.explain:
             remark(op.location, message)
-
-
-def _loops(function: Op) -> list[Op]:
-    return list(walk(function, "scf.for"))
 
 
 def _give_stages(loop: Op, function: Op, wanted: int, max_bytes: int) -> str:
@@ -157,21 +155,13 @@ class _StagedLoop:
         unmark(self._loop)
         for load in self._loads:
             load.copy.operation.erase()
-        _erase_unused(self._start.ops)
-        for tile in self._tiles:
-            if next(iter(tile.uses), None) is None:
-                tile.owner.operation.erase()
+        erase_unused(self._start.ops)
+        erase_unused([tile.owner.operation for tile in self._tiles])
 
     @property
     def _terminator(self) -> Op:
         *_, last = self._body.operations
         return last.operation
-
-    @property
-    def _counts_from_zero(self) -> bool:
-        """Whether the loop's variable is the number of the iteration."""
-        start, _, step = list(self._loop.operands)[:3]
-        return constant_of(start) == 0 and constant_of(step) == 1
 
     def _prologue(self) -> list[Value]:
         """Emit the loads of the first iterations; return what the load after them begins with."""
@@ -184,7 +174,7 @@ class _StagedLoop:
         with ir.InsertionPoint(block):
             number, *carried = block.arguments
             variable = number
-            if not self._counts_from_zero:
+            if not counts_from_zero(self._loop):
                 variable = emit.binary("addi", start, emit.binary("muli", number, step))
             emit.op("scf.yield", self._load_if(variable, stop, number, carried))
         return list(prologue.results)
@@ -192,13 +182,13 @@ class _StagedLoop:
     def _carry(self, begin: list[Value]) -> tuple[Value, list[Value]]:
         """Let the loop carry where its loads begin, and the number of the iteration; return these."""
         inits = [*begin]
-        if not self._counts_from_zero:
+        if not counts_from_zero(self._loop):
             inits.append(emit.constant(0, ir.IndexType.get()))
         if inits:
             self._loop = with_carried(self._loop, inits)
             self._body = self._loop.regions[0].blocks[0]
         added = list(self._body.arguments)[len(self._body.arguments) - len(inits) :]
-        if self._counts_from_zero:
+        if counts_from_zero(self._loop):
             return self._body.arguments[0], added
         return added[-1], added[:-1]
 
@@ -206,14 +196,14 @@ class _StagedLoop:
         """Emit the loads of a later iteration, and what the loop carries of them."""
         _, stop, step = list(self._loop.operands)[:3]
         variable = self._body.arguments[0]
-        if self._counts_from_zero:
+        if counts_from_zero(self._loop):
             variable = later = emit.binary("addi", variable, self._ahead)
         else:
             distance = emit.binary("muli", step, self._ahead)
             variable = emit.binary("addi", variable, distance)
             later = emit.binary("addi", number, self._ahead)
         values = self._load_if(variable, stop, later, carried)
-        if not self._counts_from_zero:
+        if not counts_from_zero(self._loop):
             values.append(emit.binary("addi", number, 1))
         yield_more(self._terminator, values)
 
@@ -281,15 +271,3 @@ def _in_stage(value: Value, views: dict[Value, Value], body: Block) -> Value:
     view.operands[0] = source
     views[value] = view.results[0]
     return views[value]
-
-
-def _erase_unused(ops: Sequence[Op]) -> None:
-    """Erase those ops whose results are not used."""
-    for op in reversed(ops):
-        if not any(_uses(op)):
-            op.erase()
-
-
-def _uses(op: Op) -> Iterator[bool]:
-    for result in op.results:
-        yield next(iter(result.uses), None) is not None

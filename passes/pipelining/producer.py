@@ -9,7 +9,7 @@ from ...bindings.mlir import ir
 from ...ir import emit
 from ...ir.errors import OpError
 from ..order.report import label
-from .slices import is_repeatable, new_value_of
+from .slices import emit_again, is_repeatable, new_value_of
 
 #: Ops that the code of a producer repeats with their regions.
 _CONTROL = ("scf.for", "scf.if")
@@ -122,10 +122,7 @@ class Producer:
             elif op.name == "scf.if":
                 self._emit_if(op, values)
             else:
-                clone = op.clone()
-                for i, operand in enumerate(op.operands):
-                    clone.operands[i] = new_value_of(values, operand)
-                values.update(zip(op.results, clone.results, strict=True))
+                emit_again(op, values)
 
     def _emit_for(self, op: Op, values: dict[Value, Value]) -> None:
         positions = sorted(self._carried[op])

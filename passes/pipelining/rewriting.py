@@ -6,13 +6,26 @@ from collections.abc import Sequence
 
 from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
+from ...dialect.divisibility import constant_of
 from ...dialect.ops.alloc import alloc
 from ...dialect.types import shape_of, tensor_of
 from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.loops import SPECIALIZE, STAGES
+from ...ir.walk import walk
 from ..insert_sync import insert
 from ..order.report import label
+
+
+def loops_of(function: Op) -> list[Op]:
+    """Return the `scf.for` of a function, in pre-order."""
+    return list(walk(function, "scf.for"))
+
+
+def counts_from_zero(loop: Op) -> bool:
+    """Whether a loop's variable is the number of the iteration."""
+    start, _, step = list(loop.operands)[:3]
+    return constant_of(start) == 0 and constant_of(step) == 1
 
 
 def wanted_stages(loop: Op, default: int) -> int:
@@ -91,3 +104,10 @@ def yield_more(terminator: Op, values: Sequence[Value]) -> None:
     if values:
         emit.op("scf.yield", (*terminator.operands, *values))
         terminator.erase()
+
+
+def erase_unused(ops: Sequence[Op]) -> None:
+    """Erase those ops, from the last to the first, whose results are not used."""
+    for op in reversed(ops):
+        if all(next(iter(result.uses), None) is None for result in op.results):
+            op.erase()

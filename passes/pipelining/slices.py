@@ -36,11 +36,7 @@ class LoopSlice:
         """Emit the ops again, with other values in the place of some; return the new value of each."""
         values = dict(mapping)
         for op in self.ops:
-            clone = op.clone()
-            for i, operand in enumerate(op.operands):
-                if operand in values:
-                    clone.operands[i] = values[operand]
-            values |= zip(op.results, clone.results, strict=True)
+            emit_again(op, values)
         return values
 
 
@@ -48,6 +44,14 @@ def new_value_of(values: Mapping[Value, Value], value: Value) -> Value:
     """Return the new value of one, if it has one."""
     new = values.get(value)
     return value if new is None else new
+
+
+def emit_again(op: Op, values: dict[Value, Value]) -> None:
+    """Emit an op with the new values of its operands, and note those of its results."""
+    clone = op.clone()
+    for i, operand in enumerate(op.operands):
+        clone.operands[i] = new_value_of(values, operand)
+    values.update(zip(op.results, clone.results, strict=True))
 
 
 def slice_of(values: Iterable[Value], body: Block) -> LoopSlice:

@@ -9,7 +9,6 @@ from ...bindings.diagnostics import remark
 from ...bindings.irtypes import Block, Module, Op, Value
 from ...bindings.mlir import ir
 from ...dialect.build import as_index, create
-from ...dialect.divisibility import constant_of
 from ...dialect.op import SmemOp
 from ...dialect.ops import (
     AllocOp,
@@ -51,6 +50,9 @@ from .loads import TileLoad, loads_of
 from .producer import Producer
 from .rewriting import (
     copy_of,
+    counts_from_zero,
+    erase_unused,
+    loops_of,
     prove,
     reason_of,
     unmark,
@@ -210,7 +212,7 @@ class _Specialization:
         for group in self._groups:
             _take_stages(group)
         for block in found:
-            _erase_unused([op.operation for op in block.operations if is_repeatable(op.operation)])
+            erase_unused([op.operation for op in block.operations if is_repeatable(op.operation)])
         _erase_dead_tiles(self._function)
         self._fill_consumer(partitions[1], consumers)
         threads = WARPGROUP * (1 + consumers)
@@ -224,12 +226,10 @@ class _Specialization:
 
     def _count(self) -> None:
         """Let loops carry how often they load, where their variable is not that."""
-        for number, loop in enumerate(_loops(self._function)):
+        for number, loop in enumerate(loops_of(self._function)):
             if not loads_of(loop)[0]:
                 continue
-            start, _, step = list(loop.operands)[:3]
-            is_outermost = loop.block == self._body
-            if not (is_outermost and constant_of(start) == 0 and constant_of(step) == 1):
+            if loop.block != self._body or not counts_from_zero(loop):
                 self._counts[number] = -1
         for number in self._counts:
             self._counts[number] = _count_executions(self._function, number)
@@ -319,7 +319,7 @@ class _Specialization:
         if block == self._body:
             with ir.InsertionPoint(self._whole):
                 return as_index(0)
-        number = _loops(self._function).index(block.owner.operation)
+        number = loops_of(self._function).index(block.owner.operation)
         return block.arguments[self._counts.get(number, 0)]
 
     # Partitions.
@@ -369,7 +369,7 @@ class _Specialization:
             block.append(op)
         if consumers > 1:
             divide_rows(block, consumers, block.arguments[0])
-        _erase_unused([op for op in walk(partition) if is_repeatable(op)])
+        erase_unused([op for op in walk(partition) if is_repeatable(op)])
 
 
 def _check_kernel(function: Op) -> None:
@@ -409,10 +409,6 @@ def _check_loops_around(owner: Op, copy: Op) -> None:
         owner = owner.parent.operation
 
 
-def _loops(function: Op) -> list[Op]:
-    return list(walk(function, "scf.for"))
-
-
 def _loops_around(loop: Op) -> list[Op]:
     """Return a loop, and those around it, the outermost first."""
     loops, op = [], loop
@@ -431,19 +427,21 @@ def _count_executions(function: Op, number: int) -> int:
     Returns:
         The position of the count among the arguments of the body.
     """
-    loops = _loops(function)
+    loops = loops_of(function)
     chain = [loops.index(loop) for loop in _loops_around(loops[number])]
     with ir.InsertionPoint(loops[chain[0]]), loops[number].location:
         count = as_index(0)
     for n in chain:
-        count = list(with_carried(_loops(function)[n], [count]).regions[0].blocks[0].arguments)[-1]
+        count = list(with_carried(loops_of(function)[n], [count]).regions[0].blocks[0].arguments)[
+            -1
+        ]
     for outer, inner in zip(chain, (*chain[1:], None), strict=True):
-        *_, terminator = _loops(function)[outer].regions[0].blocks[0].operations
+        *_, terminator = loops_of(function)[outer].regions[0].blocks[0].operations
         with ir.InsertionPoint(terminator), terminator.location:
             if inner is None:
                 following = emit.binary("addi", count, 1)
             else:
-                following = list(_loops(function)[inner].results)[-1]
+                following = list(loops_of(function)[inner].results)[-1]
             yield_more(terminator.operation, [following])
     return count.arg_number
 
@@ -542,17 +540,11 @@ def _first_reader(mmas: Sequence[Op], block: Block, last: Op) -> Op | None:
     return None
 
 
-def _erase_unused(ops: Sequence[Op]) -> None:
-    for op in reversed(ops):
-        if all(next(iter(result.uses), None) is None for result in op.results):
-            op.erase()
-
-
 def _erase_dead_tiles(function: Op) -> None:
     """Erase views that nothing takes, and then tiles."""
     views = [op.operation for op in walk(function, SubviewOp)]
     allocs = [op.operation for op in walk(function, AllocOp)]
-    _erase_unused([*allocs, *views])
+    erase_unused([*allocs, *views])
 
 
 def _registers_of_consumer(consumers: int, producer: int, ctas: int) -> int:

@@ -10,6 +10,7 @@ from plain_loops import (
     operands,
     persistent,
     product,
+    product_of_blocks,
 )
 
 from mlir_smem.runtime import run_on_gpu
@@ -31,8 +32,7 @@ def test_gathered_blocks(begin, end):
     a, b, c, _ = operands(64, 64, 128)
     numbers, taken = blocks(begin, end)
     inputs = {"A": a, "B": b, "P": numbers, "C": c}
-    columns = np.concatenate([np.arange(16) + 16 * block for block in taken] or [[]]).astype(int)
-    expected = a[:, columns].astype(np.float32) @ b[columns].astype(np.float32)
+    expected = product_of_blocks(a, b, taken)
     compiled = gather_blocks(4).compile(*inputs.values())
     assert np.array_equal(run_on_gpu(compiled, None, inputs, ["C"], grid=(1,))["C"], expected)
 
