@@ -344,7 +344,10 @@ class RunGraph:
         numbers = (step.induction, *step.carried)
         if by.exact is not None and by.exact <= 0:
             self.unknown_branch()
-        start = self._head(numbers, (lower, *_values(step.initial, path.env)))
+        # What is compared with an end of which nothing is known need not be told apart.
+        may_end = {step.induction} if upper.exact is not None or upper.lower_bound is not None else set()
+        relevant = self._program.relevant | may_end
+        start = self._head(numbers, (lower, *_values(step.initial, path.env)), relevant)
         heads = {start: self._node(None, path.ends)}
         ends: dict[tuple[Integer, ...], list[RunNode]] = {}
         work, iteration = deque([start]), 0
@@ -361,27 +364,30 @@ class RunGraph:
             self._trail.append((step.op, iteration))
             for end in self._block(step.body, _Path({**path.env, **inner}, [heads[values]])):
                 next_values = (plus(values[0], by), *_values(step.body.yields, end.env))
-                self._repeat(numbers, next_values, end.ends, heads, work)
+                self._repeat(numbers, next_values, relevant, end.ends, heads, work)
             self._trail.pop()
             iteration += 1
         return ends
 
-    def _head(self, numbers: tuple[int, ...], values: tuple[Integer, ...]) -> tuple[Integer, ...]:
+    def _head(
+        self, numbers: tuple[int, ...], values: tuple[Integer, ...], relevant: frozenset[int]
+    ) -> tuple[Integer, ...]:
         """Return the abstraction of integers at the head of a loop: those that do not matter are not
         told apart."""
         pairs = zip(numbers, self.widen(values), strict=False)
-        return tuple(x if i in self._program.relevant else _unknown((x,))[0] for i, x in pairs)
+        return tuple(x if i in relevant else _unknown((x,))[0] for i, x in pairs)
 
     def _repeat(
         self,
         numbers: tuple[int, ...],
         values: tuple[Integer, ...],
+        relevant: frozenset[int],
         before: list[RunNode],
         heads: dict[tuple[Integer, ...], RunNode],
         work: deque[tuple[Integer, ...]],
     ) -> None:
         """Begin the next iteration of a loop with some integers, at a new head if there is none."""
-        values = self._head(numbers, values) if len(heads) < _HEADS else _unknown(values)
+        values = self._head(numbers, values, relevant) if len(heads) < _HEADS else _unknown(values)
         if values in heads:
             for node in before:
                 node.successors.append(heads[values])
@@ -394,7 +400,8 @@ class RunGraph:
             return [
                 p for end in self._block(step.before, path) for p in self._block(step.after, end)
             ]
-        start = self._head(step.carried, _values(step.initial, path.env))
+        relevant = self._program.relevant
+        start = self._head(step.carried, _values(step.initial, path.env), relevant)
         heads = {start: self._node(None, path.ends)}
         ends: dict[tuple[Integer, ...], list[RunNode]] = {}
         work, iteration = deque([start]), 0
@@ -418,7 +425,7 @@ class RunGraph:
                 inner = dict(zip(step.forwarded, forwarded, strict=True))
                 for last in self._block(step.after, _Path({**end.env, **inner}, end.ends)):
                     yielded = _values(step.after.yields, last.env)
-                    self._repeat(step.carried, yielded, last.ends, heads, work)
+                    self._repeat(step.carried, yielded, relevant, last.ends, heads, work)
             self._trail.pop()
             iteration += 1
         return _leave(path.env, step.results, ends)

@@ -85,8 +85,9 @@ class _Dependences:
 
     def _add_for(self, step: ForRegion) -> None:
         if step.body.synchronizes:
-            # They decide whether another iteration follows.
-            self._needed.update((step.induction, *step.bounds))
+            # They decide whether another iteration follows. So does the loop's variable, if its end is
+            # known (`RunGraph`).
+            self._needed.update(step.bounds)
         self._operands[step.induction].update(step.bounds)
         self.add_block(step.body)
         self._join(step.carried, step.initial)

@@ -137,13 +137,14 @@ class Translator:
         if stored:
             body.by_op[-1][1].append(KernelEnd(self._function, tuple(stored)))
         body.by_op.insert(0, (self._function, [*map(self._integers.argument, blocks[0].arguments)]))
+        relevant = relevant_integers(body)
         return StepProgram(
             body,
             tuple(self.copies),
             tuple(self.readers),
             self.allocations.unknown,
-            relevant_integers(body),
-            *self._integers.widening.limits(),
+            relevant,
+            *self._integers.widening.limits(relevant),
             self.furthest,
             _size_multiple(self._function),
         )
@@ -337,7 +338,7 @@ class Translator:
         lower, upper, step, *initial = map(self._number, op.operands)
         block = op.regions[0].blocks[0]
         induction, *carried = map(self._number, block.arguments)
-        self._integers.widening.add_carried(induction, *carried)
+        self._integers.widening.add_loop(upper, induction, *carried)
         return ForRegion(
             op,
             (lower, upper, step),
@@ -565,6 +566,9 @@ def _unknown_of(*operands: Integer) -> Integer:
 _LIMIT = 4096
 _COMPARED = 64
 
+#: Loops that end here, or before, are short.
+_ITERATIONS = 8
+
 
 class Widening:
     """Finds the modulus to which integers that loops carry are widened, so that remainders of them (as
@@ -577,7 +581,7 @@ class Widening:
     def __init__(self) -> None:
         self._scale: dict[int, int] = {}
         self._constants: dict[int, int] = {}
-        self._modulus = 1
+        self._needed: dict[int, int] = {}
         self._bound = 1
 
     def add_constant(self, result: int, number: int) -> None:
@@ -588,6 +592,13 @@ class Widening:
         """Note integers that a loop changes."""
         self._scale.update(dict.fromkeys(integers, 1))
 
+    def add_loop(self, end: int, *integers: int) -> None:
+        """Note integers that a loop with an end changes; those of a short loop stay exact."""
+        self.add_carried(*integers)
+        constant = self._constants.get(end, 0)
+        if constant <= _ITERATIONS:
+            self._bound = max(self._bound, constant)
+
     def add_op(self, name: str, result: int, operands: tuple[int, ...]) -> None:
         """Note an op on integers."""
         scales = [self._scale[x] for x in operands if x in self._scale]
@@ -596,9 +607,9 @@ class Widening:
         scale = max(scales)
         constant = self._constants.get(operands[-1], 0)
         if name in ("arith.remui", "arith.remsi"):
-            self._need(scale * constant)
+            self._needed[result] = scale * constant
         elif name == "arith.andi":
-            self._need(scale * (constant + 1))
+            self._needed[result] = scale * (constant + 1)
         elif name in ("arith.divui", "arith.divsi"):
             scale *= max(constant, 1)
         elif name == "arith.shrui":
@@ -609,11 +620,15 @@ class Widening:
                 self._bound = max(self._bound, 2 * compared)
         self._scale[result] = scale
 
-    def _need(self, modulus: int) -> None:
-        together = lcm(self._modulus, max(modulus, 1))
-        if together <= _LIMIT:
-            self._modulus = together
+    def limits(self, relevant: frozenset[int]) -> tuple[int, int]:
+        """Return the modulus, and the bound up to which integers are exact.
 
-    def limits(self) -> tuple[int, int]:
-        """Return the modulus, and the bound up to which integers are exact."""
-        return self._modulus, max(self._modulus, self._bound)
+        Args:
+            relevant: the integers whose remainders must stay known.
+        """
+        modulus = 1
+        for result, needed in self._needed.items():
+            together = lcm(modulus, max(needed, 1))
+            if result in relevant and together <= _LIMIT:
+                modulus = together
+        return modulus, max(modulus, self._bound)

@@ -97,6 +97,33 @@ def test_questions_grow_with_the_steps():
     assert more_questions < 2.2 * questions
 
 
+def staged_products(times):
+    """A loop with five stages in a loop of which it is not known how often it is executed; `% 8` of an
+    integer that it carries is a position in an array."""
+
+    @sl.kernel("(64,K), (K,64), (64,64)", warpgroups=1)
+    def products(A, B, D):  # noqa: N803
+        a, b = sl.alloc((5, 64, 16), A.dtype), sl.alloc((5, 16, 64), B.dtype)
+        for j in sl.range(times or A.shape[1] // 64):
+            result, at = sl.zeros((64, 64), sl.f32), j
+            for step in sl.range(A.shape[1] // 16):
+                column = sl.ds(at % 8 * 16, 16)
+                sl.copy_async(A[:, column], a[step % 5])
+                sl.copy_async(B[column, :], b[step % 5])
+                result = sl.mma(a[step % 5], b[step % 5], result)
+                at = at + 3
+            sl.store(result, D)
+
+    return products.mlir(sl.bf16, sl.bf16, sl.f32)
+
+
+def test_iterations_that_are_the_same_are_not_told_apart():
+    ops, questions = count_insertions(staged_products(1))
+    repeated, repeated_questions = count_insertions(staged_products(None))
+    assert repeated <= ops + 1
+    assert repeated_questions < 1.5 * questions
+
+
 def test_an_op_keeps_its_address():
     with new_context():
         module = ir.Module.parse('"smem.copy_wait"() {pending = 0 : i32} : () -> ()')
