@@ -20,7 +20,7 @@ from ...ir.walk import walk
 from ...layout.fragments import WARPGROUP, WARPS
 from .assumptions import ASSUME
 from .intervals import Facts, facts_of, facts_of_extrema, facts_of_quotients
-from .polynomials import Polynomial, Symbol, number
+from .polynomials import TRIPS, Polynomial, Symbol, number
 from .ranges import (
     UNKNOWN,
     Bound,
@@ -34,7 +34,7 @@ from .ranges import (
     narrow,
     range_below,
 )
-from .values import TRIPS, SymbolicValues, dimension_of
+from .values import SymbolicValues, dimension_of
 
 #: How often an iteration widens the range of a number that a loop carries; then it is unbounded.
 _ITERATIONS = 20

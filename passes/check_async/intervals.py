@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from math import prod
 from typing import NamedTuple
 
-from .polynomials import MINIMA, Polynomial, Symbol, number, variable
+from .polynomials import MINIMA, TRIPS, Polynomial, Symbol, number, variable
 
 #: The inverse of each predicate of `arith.cmpi`: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
 _INVERSE = (1, 0, 5, 4, 3, 2, 9, 8, 7, 6)
@@ -197,7 +197,21 @@ class Intervals:
         if any(symbol.name in MINIMA for symbol in polynomial.symbols):
             least, most = polynomial.lower_bound, (polynomial * number(-1)).lower_bound
             bounds &= Interval(least, None if most is None else -most)
+        for symbol in polynomial.symbols:
+            trips = self._trips(symbol) if symbol.name == TRIPS else None
+            if trips is not None:
+                bounds &= self.bounds(polynomial.replace(symbol, trips))
         return bounds
+
+    def _trips(self, symbol: Symbol) -> Polynomial | None:
+        """Return the trip count of a loop by 1 whose end is known to be behind its begin, or is not."""
+        lower, upper, step = symbol.operands
+        if step.constant != 1:
+            return None
+        low, high = self.bounds(upper - lower)
+        if low is not None and low >= 0:
+            return upper - lower
+        return number(0) if high is not None and high <= 0 else None
 
     def bounds_by_others(self, polynomial: Polynomial) -> Interval:
         """Return the known interval of a polynomial, also by those of others with the same products:

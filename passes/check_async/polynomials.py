@@ -63,6 +63,9 @@ class Symbol:
 #: Ops whose result is the lowest of their operands.
 MINIMA = ("arith.minui", "arith.minsi")
 
+#: The name of a symbol that is a loop's trip count; its operands are the bounds, and the step.
+TRIPS = "trips"
+
 #: A product of symbols, in the order of their numbers, and its coefficient.
 Term: TypeAlias = tuple[tuple[Symbol, ...], int]
 
@@ -217,6 +220,14 @@ class Polynomial:
         remainder = Polynomial(tuple(term for term in self.terms if term[0] != (symbol,)))
         factor = sum(x for symbols, x in self.terms if symbols == (symbol,))
         return None if symbol.varies & remainder.varies else (factor, remainder)
+
+    def replace(self, symbol: Symbol, by: Polynomial) -> Polynomial:
+        """Return the polynomial with another one for a symbol, but in the operands of symbols."""
+        result = number(0)
+        for symbols, coefficient in self.terms:
+            factors = (by if factor == symbol else variable(factor) for factor in symbols)
+            result += prod(factors, start=number(coefficient))
+        return result
 
 
 def _is_above(operand: Polynomial, minimum: Symbol) -> bool:

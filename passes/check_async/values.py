@@ -18,6 +18,7 @@ from ...layout.fragments import WARPGROUP, WARPS
 from ..order.effects import is_constant_argument
 from .polynomials import (
     MINIMA,
+    TRIPS,
     Divergence,
     Polynomial,
     Substitution,
@@ -179,9 +180,6 @@ _DIVIDED = ("arith.divui", "arith.divsi", *_SHIFTED)
 
 #: Ops that return a number of the launch, with a lower bound.
 _LAUNCH = {"gpu.grid_dim": 1, "gpu.block_dim": 1, "gpu.cluster_id": 0}
-
-#: The name of a symbol that is a loop's trip count.
-TRIPS = "trips"
 
 #: Ops that return different numbers in CTAs that are neighbours.
 _CTA_IDS = ("gpu.block_id", "gpu.cluster_block_id")

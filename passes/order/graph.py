@@ -345,7 +345,9 @@ class RunGraph:
         if by.exact is not None and by.exact <= 0:
             self.unknown_branch()
         # What is compared with an end of which nothing is known need not be told apart.
-        may_end = {step.induction} if upper.exact is not None or upper.lower_bound is not None else set()
+        may_end = (
+            {step.induction} if upper.exact is not None or upper.lower_bound is not None else set()
+        )
         relevant = self._program.relevant | may_end
         start = self._head(numbers, (lower, *_values(step.initial, path.env)), relevant)
         heads = {start: self._node(None, path.ends)}

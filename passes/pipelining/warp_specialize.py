@@ -504,21 +504,27 @@ def _in_stage(value: Value, staged: Mapping[Value, Value], user: Op) -> Value:
 def _release(group: _Group, last: Op) -> None:
     """Release the stage; while an mma of it may run, that of the iteration before.
 
-    The last stage is then not released, and nothing waits for it: where another loop is around this one,
-    the first iteration of its next execution releases it.
+    The last one is then released behind a loop in a loop. Else nothing waits for it.
     """
-    block = group.block
+    block, loop = group.block, group.owner
     mmas = [op for op in group.users if isinstance(op.opview, TileMma)]
-    if mmas and all(_is_carried(op, block) for op in mmas):
-        with ir.InsertionPoint.after(last), last.location:
-            is_later = emit.compare("sgt", group.index, 0)
-            with emit.scf_if(is_later):
-                consumer_release(group.pipeline, emit.binary("subi", group.index, 1))
+    if not mmas or not all(_is_carried(op, block) for op in mmas):
+        point = _first_reader(mmas, block, last)
+        insertion = ir.InsertionPoint.after(last) if point is None else ir.InsertionPoint(point)
+        with insertion, last.location:
+            consumer_release(group.pipeline, group.index)
         return
-    point = _first_reader(mmas, block, last)
-    insertion = ir.InsertionPoint.after(last) if point is None else ir.InsertionPoint(point)
-    with insertion, last.location:
-        consumer_release(group.pipeline, group.index)
+    start, stop, _ = list(loop.operands)[:3]
+    with ir.InsertionPoint.after(last), last.location:
+        is_later = emit.compare("sgt", block.arguments[0], start)
+        with emit.scf_if(is_later):
+            consumer_release(group.pipeline, emit.binary("subi", group.index, 1))
+    if len(_loops_around(loop)) > 1:
+        following = loop.results[group.index.arg_number - 1]
+        with ir.InsertionPoint.after(loop), last.location:
+            has_run = emit.compare("slt", start, stop)
+            with emit.scf_if(has_run):
+                consumer_release(group.pipeline, emit.binary("subi", following, 1))
 
 
 def _is_carried(mma: Op, block: Block) -> bool:

@@ -41,6 +41,56 @@ func.func @loads(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
   return
 }
 
+// A loop in a loop, which may have no iteration: the last stage is released behind it, if it has one. The next
+// index is the result of a signed trip count.
+func.func @loops_in_a_loop(%g: !g, %m: index, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = "smem.alloc"() : () -> !s
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        %all = scf.for %j = %c0 to %m step %c1 iter_args(%before = %c0) -> (index) {
+          %after = scf.for %i = %c0 to %n step %c1 iter_args(%count = %before) -> (index) {
+            %p = "smem.producer_acquire"(%pipeline, %count) : (!pipeline, index) -> index
+            %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+            "smem.tma_load"(%g, %t, %pipeline, %count, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+            "smem.producer_commit"(%pipeline, %count) : (!pipeline, index) -> ()
+            %next = arith.addi %count, %c1 : index
+            scf.yield %next : index
+          }
+          scf.yield %after : index
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      %all = scf.for %j = %c0 to %m step %c1 iter_args(%before = %c0) -> (index) {
+        %after = scf.for %i = %c0 to %n step %c1 iter_args(%count = %before) -> (index) {
+          %w = "smem.consumer_wait"(%pipeline, %count) : (!pipeline, index) -> index
+          %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+          %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+          %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+          %is_later = arith.cmpi sgt, %i, %c0 : index
+          scf.if %is_later {
+            %earlier = arith.subi %count, %c1 : index
+            "smem.consumer_release"(%pipeline, %earlier) : (!pipeline, index) -> ()
+          }
+          %next = arith.addi %count, %c1 : index
+          scf.yield %next : index
+        }
+        %has_run = arith.cmpi slt, %c0, %n : index
+        scf.if %has_run {
+          %last = arith.subi %after, %c1 : index
+          "smem.consumer_release"(%pipeline, %last) : (!pipeline, index) -> ()
+        }
+        scf.yield %after : index
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
 // A tile without stages, by a pipeline of one stage.
 func.func @without_stages(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index

@@ -16,8 +16,8 @@ from ....bindings.mlir import ir
 from ....ir.op_address import OpIdentity
 from ...order.report import label
 from ..intervals import Interval, Intervals
-from ..polynomials import Polynomial, Symbol, number
-from ..values import TRIPS, SymbolicValues
+from ..polynomials import TRIPS, Polynomial, Symbol, number
+from ..values import SymbolicValues
 from .bases import Bases, JointState, ThreadState
 from .instructions import Opcode, PipelineInstruction, ThreadProgram
 

@@ -159,6 +159,8 @@ class RelativeIndices(JointRun):
         self._unknown: dict[int, str] = {}
         self._unknown_indices: dict[Hashable, UnknownIndex] = {}
         self._least: dict[tuple[int, Iteration, Value], int | None] = {}
+        #: How many indices are outstanding before a wait or arrival.
+        self._outstanding: dict[tuple[int, Iteration], set[int]] = {}
         self._ends: dict[int, list[RunEnd]] = {}
         self._together: dict[tuple[int, ...], list[RunEnd]] = {}
         self._events: dict[int, list[Event]] = {thread: [] for thread in range(len(programs))}
@@ -240,13 +242,11 @@ class RelativeIndices(JointRun):
                 return False
         return True
 
-    def is_reached(self, op: Op, iteration: Iteration) -> bool:
-        """Whether a wait or arrival may be executed in some iteration."""
-        return (
-            not self._is_known(op)
-            or ("ahead", op_address(op), iteration) in self._seen
-            or ("lag", op_address(op), iteration) in self._seen
-        )
+    def is_reached(self, op: Op, iteration: Iteration, outstanding: int) -> bool:
+        """Whether a wait or arrival may be executed in some iteration while so many indices are
+        outstanding."""
+        counts = self._outstanding.get((op_address(op), iteration), ())
+        return outstanding in counts or not self._is_known(op)
 
     def events(self) -> list[Event] | None:
         """Return the waits and arrivals of all partitions; None if not known, or if they differ between
@@ -360,7 +360,11 @@ class RelativeIndices(JointRun):
         assert side is not None
         counters = state.threads[thread].counters
         index = self.evaluate(thread, instruction, instruction.op.index, counters)
-        return side, self._sides[thread].index(side), self._iteration(state, thread), index
+        slot, iteration = self._sides[thread].index(side), self._iteration(state, thread)
+        outstanding, _ = _counts(state.threads[thread], slot)
+        key = op_address(instruction.op), iteration
+        self._outstanding.setdefault(key, set()).add(outstanding)
+        return side, slot, iteration, index
 
     def _wait(
         self, state: JointState, thread: int, instruction: PipelineInstruction

@@ -22,7 +22,7 @@ from ..polynomials import Divergence, Polynomial, number, variable
 from .accesses import Accesses, OtherWarpgroups
 from .findings import Findings, MissingSync
 from .kernel import KernelAnalysis, PartitionRecord, PartitionWalk
-from .ops import ARRIVES, WAITS
+from .ops import ARRIVES, WAITS, pipeline_side_of
 from .partition import ActiveThreads, Partition
 from .pipeline_indices import PipelineIndices
 from .state import PartitionState, PendingRead, PendingWrite, Reader
@@ -230,7 +230,7 @@ class _PartitionWalker:
         if len(op.regions):
             return self._region(op, state) if self._kernel.ops.is_followed(op) else [state]
         if isinstance(op, SmemOp):
-            if isinstance(op, (*WAITS, *ARRIVES)) and not self._is_reached(op):
+            if isinstance(op, (*WAITS, *ARRIVES)) and not self._is_reached(op, state):
                 return []
             self._smem_op(op, state)
         elif is_cta_barrier(op):
@@ -241,9 +241,12 @@ class _PartitionWalker:
             state.known = False
         return [state]
 
-    def _is_reached(self, op: Op) -> bool:
-        """Whether some run reaches a wait or arrival in an iteration like this one."""
-        return self._kernel.relative_indices.is_reached(op, self._threads.iteration)
+    def _is_reached(self, op: Op, state: PartitionState) -> bool:
+        """Whether some run reaches a wait or arrival in an iteration like this one, with as many
+        outstanding indices."""
+        outstanding = state.outstanding(pipeline_side_of(op))
+        relative_indices = self._kernel.relative_indices
+        return relative_indices.is_reached(op, self._threads.iteration, outstanding)
 
     def _smem_op(self, op: Op, state: PartitionState) -> None:
         """Follow an op of the dialect by its effects."""

@@ -59,10 +59,21 @@ def test_loops_are_exact_as_far_as_they_are_compared():
     widening.add_carried(0)
     widening.add_constant(1, 5)
     widening.add_op("arith.cmpi", 2, (0, 1))
-    assert widening.limits() == (1, 10)
+    assert widening.limits(frozenset()) == (1, 10)
     widening.add_constant(3, 4)
     widening.add_op("arith.remui", 4, (0, 3))
-    assert widening.limits() == (4, 10)
+    assert widening.limits(frozenset([4])) == (4, 10)
+    assert widening.limits(frozenset()) == (1, 10)
+
+
+def test_integers_of_short_loops_are_exact():
+    widening = Widening()
+    widening.add_constant(0, 9)
+    widening.add_loop(0, 1)
+    assert widening.limits(frozenset()) == (1, 1)
+    widening.add_constant(2, 8)
+    widening.add_loop(2, 3)
+    assert widening.limits(frozenset()) == (1, 8)
 
 
 def test_ops_of_llvm_that_order_nothing():
