@@ -514,15 +514,15 @@ def _release(group: _Group, last: Op) -> None:
         with insertion, last.location:
             consumer_release(group.pipeline, group.index)
         return
-    start, stop, _ = list(loop.operands)[:3]
     with ir.InsertionPoint.after(last), last.location:
-        is_later = emit.compare("sgt", block.arguments[0], start)
+        is_later = emit.compare("sgt", block.arguments[0], loop.operands[0])
         with emit.scf_if(is_later):
             consumer_release(group.pipeline, emit.binary("subi", group.index, 1))
     if len(_loops_around(loop)) > 1:
-        following = loop.results[group.index.arg_number - 1]
+        position = group.index.arg_number
+        before, following = loop.operands[2 + position], loop.results[position - 1]
         with ir.InsertionPoint.after(loop), last.location:
-            has_run = emit.compare("slt", start, stop)
+            has_run = emit.compare("sgt", following, before)
             with emit.scf_if(has_run):
                 consumer_release(group.pipeline, emit.binary("subi", following, 1))
 
