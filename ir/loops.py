@@ -5,3 +5,7 @@ STAGES = "smem.stages"
 
 #: Unit attribute of an `scf.for`: its loads go to a producer.
 SPECIALIZE = "smem.specialize"
+
+#: Attribute of an `scf.for`: how many products of an iteration, the last ones, run while the next one
+#: begins; as a unit attribute, that is chosen.
+OVERLAP = "smem.overlap"

@@ -17,7 +17,7 @@ from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
 from .mask_accesses import MaskAccesses
 from .materialize_descriptors import MaterializeDescriptors
-from .pipelining import PipelineLoops, WarpSpecialize
+from .pipelining import OverlapProducts, PipelineLoops, WarpSpecialize
 from .place_accumulators import PlaceAccumulators
 from .uplift_to_fma import UpliftToFma
 
@@ -52,6 +52,7 @@ class SmemToNvvm(Pass):
             yield PipelineLoops(
                 only_marked=only_marked, max_bytes=self.max_bytes, explain=self.explain
             )
+            yield OverlapProducts(only_marked=True, explain=self.explain)
         if self.insert_sync:
             yield InsertSync(explain=self.explain)
         yield UpliftToFma()

@@ -6,6 +6,7 @@ being early.
 """
 
 from random import Random
+from typing import Any
 
 #: How many rows, columns and elements of depth a tile has.
 _ROWS, _COLUMNS, _DEPTHS = (64, 64, 128), (8, 16, 32, 64), (16, 32, 64)
@@ -51,11 +52,14 @@ class _Drawing:
         """Return the input."""
         form = self.random.choice(("product", "product", "column_blocks", "persistent", "chain"))
         body = getattr(self, f"_{form}")()
-        return "\n".join([f"# {self._options()}", *self._constants(), *body]) + "\n"
+        options, constants = self._options(), self._constants()
+        # Last, so that all else is as it was before there was this option.
+        options["overlap"] = self.random.choice((None, None, 0, 1, 2))
+        return "\n".join([f"# {options}", *constants, *body]) + "\n"
 
-    def _options(self) -> str:
+    def _options(self) -> dict[str, Any]:
         random = self.random
-        options = {
+        return {
             "stages": random.choice((0, 0, 2, 3, 4, 5, 7)),
             "copies": random.choice(("auto", "tma", "cp-async")),
             "specialize": random.random() < 0.5,
@@ -66,7 +70,6 @@ class _Drawing:
             "K": random.choice((16, 64, 72, 128, 200, 320)),
             "hindrance": self.hindrance,
         }
-        return repr(options)
 
     def _constants(self) -> list[str]:
         bounds = (

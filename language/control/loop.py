@@ -8,7 +8,7 @@ from typing import Any
 
 from ...bindings.mlir import ir
 from ...dialect.build import i64
-from ...ir.loops import SPECIALIZE, STAGES
+from ...ir.loops import OVERLAP, SPECIALIZE, STAGES
 from ..errors import TraceError
 from ..locations import author_frame
 from ..trace import KernelTrace, current, op_builder, statement
@@ -25,6 +25,7 @@ def range_(
     *,
     stages: int | None = None,
     specialize: bool = False,
+    overlap: int | None = None,
 ) -> Iterator[Index]:
     """Iterate in the running kernel: `for k in sl.range(n):`, as with Python's `range`.
 
@@ -40,6 +41,9 @@ def range_(
             while this one multiplies. 0 for as many as fit in shared memory, up to four.
         specialize: whether a producer loads them by TMA, and warpgroups of consumers, one for each 64
             rows up to two, do the rest of the kernel, which is written for one warpgroup.
+        overlap: how many products of an iteration, the last ones, run while the next iteration begins:
+            1 in attention, where the products of the values run beside the next exponentials. In loops
+            whose tiles other threads fill, as with `specialize`, where None chooses it.
 
     Raises:
         TraceError: outside of a `for` statement, for another step, for stages in a kernel with
@@ -60,6 +64,8 @@ def range_(
     if specialize and stages is None:
         stages = 0
     attributes = {} if stages is None else _attributes(stages, specialize)
+    if overlap is not None:
+        attributes |= _overlap(overlap)
     return RangeLoop(*bounds, numbers, attributes)
 
 
@@ -83,6 +89,21 @@ def _attributes(stages: Any, specialize: bool) -> dict[str, Any]:
             "leave sync out, or write the stages by sl.copy_async"
         )
     return {STAGES: i64(stages)} | ({SPECIALIZE: ir.UnitAttr.get()} if specialize else {})
+
+
+@op_builder
+def _overlap(count: Any) -> dict[str, Any]:
+    """Return the attribute of a loop whose iterations overlap."""
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        raise TraceError(
+            f"sl.range has overlap={count!r}; expected a number of products, 0 for none"
+        )
+    if not current().options.inserts_sync:
+        raise TraceError(
+            f'sl.range has overlap={count} in a kernel with sync="manual", whose waits are its own; '
+            "leave sync out"
+        )
+    return {OVERLAP: i64(count)}
 
 
 class RangeLoop:

@@ -72,7 +72,7 @@ module attributes {transform.with_named_sequence} {
 
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @unknown_pass(%k: !transform.any_op {transform.consumed}) {
-    // expected-error@+1 {{'smem_transform.apply_registered_pass' op no pass is named 'smem-nothing'; there are smem-warp-specialize, smem-pipeline, smem-insert-sync, smem-uplift-to-fma,}}
+    // expected-error@+1 {{'smem_transform.apply_registered_pass' op no pass is named 'smem-nothing'; there are smem-warp-specialize, smem-pipeline, smem-overlap, smem-insert-sync,}}
     %l = "smem_transform.apply_registered_pass"(%k) {pass_name = "smem-nothing"} : (!transform.any_op) -> !transform.any_op
     transform.yield
   }

@@ -19,14 +19,13 @@ from ...ir.kernel import functions_of
 from ...ir.loops import STAGES
 from ...ir.walk import holds
 from ...layout.banks import MAX_BYTES
-from ..driver.base import Pass, option
+from ..driver.base import option
 from .loads import TileLoad, loads_of
+from .loop_pass import LoopPass
 from .rewriting import (
-    copy_of,
     counts_from_zero,
     erase_unused,
     loops_of,
-    prove,
     reason_of,
     unmark,
     wanted_stages,
@@ -45,69 +44,58 @@ _NOTHING_OVERLAPS = (
 
 
 @dataclass(frozen=True)
-class PipelineLoops(Pass):
+class PipelineLoops(LoopPass):
     """Gives the tiles that a loop loads stages, and loads them iterations ahead, by `cp.async`.
 
-    The module is in program order, before `smem-insert-sync`, and so is the result. A load is an
-    `smem.copy` from an array that no op writes, to a whole tile that only its iteration reads, after it.
-    The loads of the first iterations come before the loop, those of a later one behind the other ops of
-    each iteration. What cannot be loaded early stays where it is. A loop stays as it was if
-    `smem-insert-sync` could not put the result in order.
+    A load is an `smem.copy` from an array that no op writes, to a whole tile that only its iteration
+    reads, after it. The loads of the first iterations come before the loop, those of a later one behind
+    the other ops of each iteration. What cannot be loaded early stays where it is.
     """
 
     name = "smem-pipeline"
     description = "load the tiles of loops iterations ahead, in stages"
-    takes_program_order = True
 
     stages: int = option(0, "stages of loops without smem.stages; 0: as many as fit, up to four")
     only_marked: bool = option(False, "leave loops without the attribute smem.stages as they are")
     max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
-    unproven: str = option(
-        "refuse", "whether results may have an order that is not known", choices=("refuse", "allow")
-    )
-    explain: bool = option(False, "print what was moved, and what was not, as remarks")
 
     def run(self, module: Module) -> None:
         for function in functions_of(module):
             # From the last loop to the first: those that are made come before the next one.
-            for number in reversed(range(len(loops_of(function)))):
-                loop = loops_of(function)[number]
+            for position in reversed(range(len(loops_of(function)))):
+                loop = loops_of(function)[position]
                 if STAGES in loop.attributes or not self.only_marked:
-                    function = self._with_stages(function, number)  # noqa: PLW2901
+                    function = self._with_stages(function, position)  # noqa: PLW2901
                 elif self.explain and holds(loop, TileMma) and loads_of(loop)[0]:
                     remark(loop.location, _NOTHING_OVERLAPS)
 
-    def _with_stages(self, function: Op, number: int) -> Op:
+    def _with_stages(self, function: Op, position: int) -> Op:
         """Give the tiles of a loop stages; return the function, which may be a new one."""
-        loop = loops_of(function)[number]
+        loop = loops_of(function)[position]
         wanted = wanted_stages(loop, self.stages)
         if wanted == 1:
             return function
-        loads, late = loads_of(loop)
-        is_asked = STAGES in loop.attributes
+        loads, errors = loads_of(loop)
+        late = [reason_of(error) for error in errors]
+        location, is_asked = loop.location, STAGES in loop.attributes
         if not loads:
             if late or is_asked:
-                reason = reason_of(late[0]) if late else "it copies no window of an array to a tile"
-                self._remark(loop, f"stays as it was: {reason}", is_asked)
+                reason = (*late, "it copies no window of an array to a tile")[0]
+                self.remark(location, f"stays as it was: {reason}", is_asked)
             return function
-        changed = copy_of(function)
-        try:
-            text = _give_stages(loops_of(changed)[number], changed, wanted, self.max_bytes)
-            if self.unproven == "refuse":
-                prove(changed)
-        except OpError as error:
-            self._remark(loop, f"stays as it was: {error.message}", is_asked)
-            changed.erase()
-            return function
-        for error in late:
-            self._remark(loop, f"does not load early: {reason_of(error)}")
-        self._remark(loop, text)
-        function.erase()
-        return changed
 
-    def _remark(self, op: Op, message: str, always: bool = False) -> None:
-        if always or self.explain:
-            remark(op.location, message)
+        def change(changed: Op) -> str:
+            return _give_stages(loops_of(changed)[position], changed, wanted, self.max_bytes)
+
+        try:
+            changed, done = self.attempt(function, change)
+        except OpError as error:
+            self.remark(location, f"stays as it was: {error.message}", is_asked)
+            return function
+        for reason in late:
+            self.remark(location, f"does not load early: {reason}")
+        self.remark(location, done)
+        return changed
 
 
 def _give_stages(loop: Op, function: Op, wanted: int, max_bytes: int) -> str:
@@ -118,7 +106,7 @@ def _give_stages(loop: Op, function: Op, wanted: int, max_bytes: int) -> str:
     """
     loads, _ = loads_of(loop)
     tiles = [load.tile for load in loads]
-    count = count_stages(loop, function, tiles, wanted, max_bytes)
+    count = count_stages(function, function, tiles, wanted, max_bytes)
     ahead = max(1, count - 2)
     sizes = " + ".join(str(tile_bytes(tile)) for tile in tiles)
     _StagedLoop(loop, loads, count, ahead).build()

@@ -1,4 +1,4 @@
-"""What both passes of loops do to functions: copies on trial, tiles with stages, more carried values."""
+"""What passes of loops do to functions: copies on trial, tiles with stages, more carried values."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def prove(function: Op, hint: str = "") -> None:
     try:
         insert(trial)
     except OpError as error:
-        message = f"with stages, the {label(error.op)} {error.message}{hint}"
+        message = f"in the result, the {label(error.op)} {error.message}{hint}"
         raise OpError(function, message) from None
     finally:
         trial.erase()

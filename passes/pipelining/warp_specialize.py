@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...bindings.diagnostics import remark
 from ...bindings.irtypes import Block, Module, Op, Value
 from ...bindings.mlir import ir
 from ...dialect.build import as_index, create
 from ...dialect.op import SmemOp
 from ...dialect.ops import (
     AllocOp,
-    ConsumerWaitOp,
     CopyAsyncOp,
     CopyOp,
     CreatePipelineOp,
@@ -36,25 +34,23 @@ from ...dialect.ops.warp_specialize import MAX_REGISTERS, REGISTER_STEP
 from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import ctas_of_multiprocessor, functions_of, threads_of
-from ...ir.loops import SPECIALIZE
-from ...ir.walk import holds, walk
+from ...ir.loops import OVERLAP, SPECIALIZE
+from ...ir.walk import walk
 from ...layout.banks import MAX_BYTES
 from ...layout.fragments import REGISTERS, WARPGROUP
 from ..check_async.integer_ranges import IntegerRanges
-from ..driver.base import Pass, option
+from ..driver.base import option
 from ..insert_sync.insertion_points import ancestor_in, ops_of
 from ..order.effects import is_harmless
 from .bulk_loads import LoadedBox, box_of
 from .bulk_stores import BulkStore, bulk_stores, store_in_bulk
 from .loads import TileLoad, loads_of
+from .loop_pass import LoopPass
 from .producer import Producer
 from .rewriting import (
-    copy_of,
     counts_from_zero,
     erase_unused,
     loops_of,
-    prove,
-    reason_of,
     unmark,
     wanted_stages,
     with_carried,
@@ -79,29 +75,22 @@ _OF_CTAS = {
 
 
 @dataclass(frozen=True)
-class WarpSpecialize(Pass):
+class WarpSpecialize(LoopPass):
     """Divides a kernel of one warpgroup into partitions: one thread loads the tiles of its loops by TMA,
     through a pipeline of stages; warpgroups of consumers do everything else, and divide its rows.
 
-    The module is in program order, before `smem-insert-sync`, and so are the partitions. All copies from
-    arrays are loads, as for `smem-pipeline`. What is computed before the first op on tiles stays in front
-    of the partitions; what a load begins with is computed by both sides. A kernel whose result
-    `smem-insert-sync` cannot put in order stays as it was.
+    All copies from arrays are loads, as for `smem-pipeline`. What is computed before the first op on
+    tiles stays in front of the partitions; what a load begins with is computed by both sides.
     """
 
     name = "smem-warp-specialize"
     description = "give the loads of loops to a producer warp, and the rows to consumers"
-    takes_program_order = True
 
     consumers: int = option(0, "warpgroups of consumers; 0: as many as the rows are for, up to two")
     registers: int = option(0, "registers of a thread of the producer; 0: chosen")
     stages: int = option(0, "stages of loops without smem.stages; 0: as many as fit, up to four")
     only_marked: bool = option(False, "leave kernels without a loop with smem.specialize")
     max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
-    unproven: str = option(
-        "refuse", "whether results may have an order that is not known", choices=("refuse", "allow")
-    )
-    explain: bool = option(False, "print what was moved, and what was not, as remarks")
 
     def run(self, module: Module) -> None:
         for function in functions_of(module):
@@ -110,29 +99,13 @@ class WarpSpecialize(Pass):
                 self._specialize(function, marked[0] if marked else None)
 
     def _specialize(self, function: Op, marked: Op | None) -> None:
-        changed = copy_of(function)
         location = function.location if marked is None else marked.location
         try:
-            text = _Specialization(changed, self).build()
-            if self.unproven == "refuse":
-                prove(changed, _hint(changed))
+            _, done = self.attempt(function, lambda changed: _Specialization(changed, self).build())
         except OpError as error:
-            if marked is not None or self.explain:
-                reason = error.message if error.op == changed else reason_of(error)
-                remark(location, f"is not specialized: {reason}")
-            changed.erase()
+            self.remark(location, f"is not specialized: {error.message}", marked is not None)
             return
-        if self.explain:
-            remark(location, text)
-        function.erase()
-
-
-def _hint(function: Op) -> str:
-    """Return what helps the proof where loops with stages are in other loops."""
-    loops = [op for op in walk(function, "scf.for") if len(_loops_around(op)) > 1]
-    if any(holds(loop, ConsumerWaitOp) for loop in loops):
-        return " (assume that loops in loops have an iteration)"
-    return ""
+        self.remark(location, done)
 
 
 @dataclass
@@ -219,6 +192,9 @@ class _Specialization:
         _set_block_size(self._function, threads)
         for loop in walk(self._function, "scf.for"):
             unmark(loop)
+        for loop in walk(partitions[1], "scf.for"):
+            if OVERLAP not in loop.attributes:
+                loop.attributes[OVERLAP] = ir.UnitAttr.get()
         counts = sorted(set(stages.values()))
         warpgroups = "a warpgroup" if consumers == 1 else f"{consumers} warpgroups"
         numbers = " or ".join(map(str, counts))
@@ -508,10 +484,8 @@ def _release(group: _Group, last: Op) -> None:
     """
     block, loop = group.block, group.owner
     mmas = [op for op in group.users if isinstance(op.opview, TileMma)]
-    if not mmas or not all(_is_carried(op, block) for op in mmas):
-        point = _first_reader(mmas, block, last)
-        insertion = ir.InsertionPoint.after(last) if point is None else ir.InsertionPoint(point)
-        with insertion, last.location:
+    if not mmas or not all(_stays_in_flight(op, block) for op in mmas):
+        with _behind(last, mmas, block), last.location:
             consumer_release(group.pipeline, group.index)
         return
     with ir.InsertionPoint.after(last), last.location:
@@ -527,23 +501,33 @@ def _release(group: _Group, last: Op) -> None:
                 consumer_release(group.pipeline, emit.binary("subi", following, 1))
 
 
-def _is_carried(mma: Op, block: Block) -> bool:
-    """Whether the result of an mma in a loop's body is only carried to the next iteration."""
-    return mma.block == block and all(
-        use.owner.operation.name == "scf.yield" and use.owner.operation.block == block
-        for use in mma.results[0].uses
-    )
+def _stays_in_flight(mma: Op, block: Block) -> bool:
+    """Whether only later mma take the result of one in a loop's body, in this or the next iteration."""
+    if mma.block != block:
+        return False
+    for use in mma.results[0].uses:
+        user = use.owner.operation
+        if user.name != "scf.yield":
+            if not isinstance(user.opview, TileMma) or not _stays_in_flight(user, block):
+                return False
+        elif user.block != block or any(
+            not isinstance(x.owner.opview, TileMma)
+            for x in block.arguments[1 + use.operand_number].uses
+        ):
+            return False
+    return True
 
 
-def _first_reader(mmas: Sequence[Op], block: Block, last: Op) -> Op | None:
-    """Return the first op behind the last reader of a stage that reads the result of an mma of it."""
+def _behind(last: Op, mmas: Sequence[Op], block: Block) -> ir.InsertionPoint:
+    """Return the point where a stage is released behind its last reader: where the result of an mma of it
+    is read, or at the end, where it is waited for."""
     readers = {ancestor_in(block, use.owner) for mma in mmas for use in mma.results[0].uses}
-    behind = False
+    is_behind = False
     for op in ops_of(block):
-        if behind and op in readers and op.name != "scf.yield":
-            return op
-        behind = behind or op == last
-    return None
+        if is_behind and op in readers:
+            return ir.InsertionPoint(op)
+        is_behind = is_behind or op == last
+    return ir.InsertionPoint.after(last)
 
 
 def _erase_dead_tiles(function: Op) -> None:

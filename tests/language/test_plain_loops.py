@@ -11,6 +11,7 @@ from plain_loops import (
     persistent,
     product,
     product_of_blocks,
+    squared_operand,
     whole_tiles,
 )
 
@@ -19,7 +20,7 @@ from mlir_smem.language.errors import TraceError
 
 
 def remarks_of(kernel, *types):
-    words = ("has ", "stays ", "is not specialized", "does not load")
+    words = ("has ", "stays ", "is not specialized", "does not load", "the last", "the product")
     return [r.message for r in kernel.explain(*types) if r.message.startswith(words)]
 
 
@@ -47,11 +48,27 @@ def test_two_consumers_divide_rows_of_a_chain_of_products():
     """Positions of a mask, rows of a slice and of the result are those of all consumers."""
     assert causal_attention.check(*["bf16"] * 3, "f32", "f32") == ()
     assert remarks_of(causal_attention, *["bf16"] * 3, "f32", "f32") == [
-        "has a producer, and 2 warpgroups of consumers, with 4 stages"
+        "has a producer, and 2 warpgroups of consumers, with 4 stages",
+        "the last of 2 products of an iteration runs while the next one begins",
     ]
-    *arguments, o, expected = plain_loops.attention_operands(160, 100)
-    causal_attention(*arguments, o, on="cpu")
-    np.testing.assert_array_equal(o, expected)
+    for keys in (8, 40, 100):
+        *arguments, o, expected = plain_loops.attention_operands(160, keys)
+        causal_attention(*arguments, o, on="cpu")
+        np.testing.assert_array_equal(o, expected)
+
+
+def test_a_product_runs_beside_the_next_operand():
+    types = ("bf16", "bf16", "i32", "f32")
+    assert remarks_of(squared_operand, *types) == [
+        "has a producer, and a warpgroup of consumers, with 4 stages",
+        "the product of an iteration runs while the next one begins",
+    ]
+    a, b, c, _ = operands(66, 64, 96)
+    for steps in (-1, 0, 1, 3):
+        squared_operand(a, b, np.full(1, steps, np.int32), c, on="cpu")
+        k = 32 * max(steps, 0)
+        expected = a[:, :k].astype(np.float32) ** 2 @ b[:k].astype(np.float32)
+        np.testing.assert_array_equal(c, expected)
 
 
 def test_the_pipeline_runs_on_from_tile_to_tile():
@@ -105,6 +122,9 @@ def test_what_is_refused_is_said_once_and_computes():
         ({"stages": 2.0}, "auto", "has stages=2.0; expected a number of stages"),
         ({"stages": 4}, "manual", 'in a kernel with sync="manual", whose waits are its own'),
         ({"specialize": True}, "manual", 'in a kernel with sync="manual"'),
+        ({"overlap": -1}, "auto", "has overlap=-1; expected a number of products, 0 for none"),
+        ({"overlap": True}, "auto", "has overlap=True; expected a number of products, 0 for none"),
+        ({"overlap": 1}, "manual", 'has overlap=1 in a kernel with sync="manual", whose waits'),
     ],
 )
 def test_options_that_a_loop_cannot_have(options, sync, message):

@@ -127,3 +127,17 @@ def product_of_blocks(a, b, taken):
     """Return A * B of blocks of 16 along K."""
     columns = np.concatenate([np.arange(16) + 16 * block for block in taken] or [[]]).astype(int)
     return a[:, columns].astype(np.float32) @ b[columns].astype(np.float32)
+
+
+@sl.kernel("(M,K), (K,N), (1):i32, (M,N)")
+def squared_operand(A, B, P, C):
+    """A product of the squares of A's first blocks of 32, P[0] of them, computed in registers."""
+    row, column = (x * 64 for x in sl.grid(sl.cdiv(C.shape[0], 64), sl.cdiv(C.shape[1], 64)))
+    a, b = sl.alloc((64, 32), A.dtype), sl.alloc((32, 64), B.dtype)
+    acc = sl.zeros((64, 64), sl.f32)
+    for k in sl.range(P[0].to(sl.index), specialize=True):
+        sl.copy(A[sl.ds(row, 64), sl.ds(k * 32, 32)], a)
+        sl.copy(B[sl.ds(k * 32, 32), sl.ds(column, 64)], b)
+        x = sl.load(a, sl.f32)
+        acc = sl.mma((x * x).to(A.dtype), b, acc)
+    sl.store(acc, C[sl.ds(row, 64), sl.ds(column, 64)])
