@@ -130,6 +130,9 @@ class _Division:
         if not any(_works(op) for op in early):
             raise OpError(self._loop, "has nothing that could run beside its products")
         first, issued = _until(early, self._early_products), _until(late, self._late_products)
+        # Before the next iteration's stages are waited for.
+        issued += [op for op in late[len(issued) :] if self._releases_earlier(op)]
+        end = [op for op in late if op not in issued]
         rest = (*early[len(first) :], *waits)
         crossing = self._crossing(late)
         return Cut(
@@ -137,7 +140,7 @@ class _Division:
             tuple(first),
             tuple(issued),
             rest,
-            tuple(late[len(issued) :]),
+            tuple(end),
             crossing,
             frozenset(self._late_arguments),
             self._again(),
@@ -214,6 +217,13 @@ class _Division:
             reading = [x for pipeline in released for x in readers.get(pipeline, [])]
             if any(x in self._late for x in reading):
                 self._late.add(op)
+
+    def _releases_earlier(self, op: Op) -> bool:
+        """Whether an op releases stages, but none of its own iteration."""
+        waits = [op.opview for op in self._ops if isinstance(op.opview, ConsumerWaitOp)]
+        taken = {wait.pipeline: wait.index for wait in waits}
+        released = list(walk(op, ConsumerReleaseOp))
+        return bool(released) and all(x.index != taken.get(x.pipeline) for x in released)
 
     def _is_late_wait(self, op: Op) -> bool:
         return isinstance(op.opview, ConsumerWaitOp) and op in self._late

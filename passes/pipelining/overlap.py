@@ -161,9 +161,27 @@ class _Overlapped:
                 with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[1])):
                     emit.op("scf.yield", inits)
                 results = list(branch.results)
+                for i, counted in self._count().items():
+                    results[i] = counted
         for old, new in zip(self._loop.results, results, strict=True):
             old.replace_all_uses_with(new)
         self._loop.erase()
+
+    def _count(self) -> dict[int, Value]:
+        """Emit a loop of indices alone, so that these follow from its bounds, not from a branch; return
+        its results, by position."""
+        positions = sorted(self._parts.again)
+        if not positions:
+            return {}
+        *bounds, inits = (*list(self._loop.operands)[:3], list(self._loop.operands)[3:])
+        carried = [inits[i] for i in positions]
+        loop = emit.op("scf.for", (*bounds, *carried), [x.type for x in carried], regions=1)
+        types = [bounds[0].type, *(x.type for x in carried)]
+        with ir.InsertionPoint(ir.Block.create_at_start(loop.regions[0], types)) as point:
+            variable, *arguments = point.block.arguments
+            iteration = self._iteration(variable, positions, arguments)
+            emit.op("scf.yield", self._next(iteration, positions))
+        return dict(zip(positions, loop.results, strict=True))
 
     def _all_iterations(self) -> list[Value]:
         """Emit all iterations; return what the loop results in."""
