@@ -14,7 +14,7 @@ from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
 from .mask_accesses import MaskAccesses
 from .materialize_descriptors import MaterializeDescriptors
-from .pipelining import OverlapProducts, PipelineLoops, WarpSpecialize
+from .pipelining import OverlapProducts, PipelineLoops, PrintSteadyState, WarpSpecialize
 from .place_accumulators import PlaceAccumulators
 from .smem_to_nvvm import SmemToNvvm
 from .uplift_to_fma import UpliftToFma
@@ -69,6 +69,7 @@ register_passes(
     PipelineLoops,
     OverlapProducts,
     InsertSync,
+    PrintSteadyState,
     UpliftToFma,
     AssignLayouts,
     PlaceAccumulators,

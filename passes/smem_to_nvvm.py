@@ -17,7 +17,7 @@ from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
 from .mask_accesses import MaskAccesses
 from .materialize_descriptors import MaterializeDescriptors
-from .pipelining import OverlapProducts, PipelineLoops, WarpSpecialize
+from .pipelining import OverlapProducts, PipelineLoops, PrintSteadyState, WarpSpecialize
 from .place_accumulators import PlaceAccumulators
 from .uplift_to_fma import UpliftToFma
 
@@ -55,6 +55,8 @@ class SmemToNvvm(Pass):
             yield OverlapProducts(only_marked=True, explain=self.explain)
         if self.insert_sync:
             yield InsertSync(explain=self.explain)
+        if self.explain and self.pipeline != "none":
+            yield PrintSteadyState()
         yield UpliftToFma()
         yield AssignLayouts(arch=self.arch, max_swizzle=self.max_swizzle, explain=self.explain)
         if self.arch.isa.has_tensor_memory:

@@ -2,6 +2,7 @@
 
 from .overlap import OverlapProducts
 from .pipeline import PipelineLoops
+from .steady_state import PrintSteadyState
 from .warp_specialize import WarpSpecialize
 
-__all__ = ["OverlapProducts", "PipelineLoops", "WarpSpecialize"]
+__all__ = ["OverlapProducts", "PipelineLoops", "PrintSteadyState", "WarpSpecialize"]
