@@ -1,12 +1,16 @@
 """Kernels as one writes them in the language, against tuned ones of ours, torch.compile and cuBLAS.
 
-    python benchmarks/language_speed.py [--only attention softmax int4] [--rounds 15] [--record FILE]
+    python benchmarks/language_speed.py [--only products loops attention softmax int4] [--rounds 15]
+        [--record FILE]
 
-*attention* is `examples/attention_plain.py` against `kernels.attention`: bf16, batch * length = 16384,
-heads * d = 2048. *softmax* is that of A * B (`examples/softmax.py`) against torch.compile (max-autotune)
-and PyTorch. *int4* is `examples/int4_matmul.py` with 16 columns of activations, against
-`torch.mm` and `matmul` of bf16. Contenders alternate in each round, sustained, in CUDA graphs; data are
-random. Each result is compared with PyTorch's.
+*products* and *loops* are the plain loops of `examples/plain_loops.py`: products against `matmul` in the
+same configuration, and by `cp.async` (`examples/matmul.py`) against those with stages by hand
+(`examples/manual_sync/matmul.py`); attention against `kernels.attention`. *attention* is
+`examples/attention_plain.py` against that: bf16, batch * length = 16384, heads * d = 2048. *softmax* is
+that of A * B (`examples/softmax.py`) against torch.compile (max-autotune) and PyTorch. *int4* is
+`examples/int4_matmul.py` with 16 columns of activations, against `torch.mm` and `matmul` of bf16.
+Contenders alternate in each round, sustained, in CUDA graphs; data are random. Each result is compared
+with PyTorch's.
 """
 
 import argparse
@@ -22,15 +26,24 @@ from interleaved import MODES, measure
 from record import record
 from torch_contenders import StreamContender
 
+from mlir_smem.examples import plain_loops
 from mlir_smem.examples.attention_plain import attention as plain_attention
 from mlir_smem.examples.int4_matmul import int4_matmul
+from mlir_smem.examples.manual_sync.matmul import matmul as written_out
+from mlir_smem.examples.matmul import matmul as staged
 from mlir_smem.examples.softmax import softmax
 from mlir_smem.kernels.attention import attention
-from mlir_smem.kernels.gemm import matmul
+from mlir_smem.kernels.gemm import Config, matmul
 from mlir_smem.layout import pack_nibbles
 
 #: Seconds of a CUDA graph, and the operations a second from which its number of calls follows.
 _UNIT_SECONDS, _UNIT_RATE = 0.5e-3, 600e12
+
+#: Large products (M, N, K).
+_PRODUCTS = (
+    *((4096, 4096, 4096), (8192, 8192, 8192), (8192, 8192, 1024), (4096, 14336, 4096)),
+    *((16384, 4096, 2048), (8192, 4096, 16384)),
+)
 
 #: The largest error of a result in the norm, relative; bf16 rounds by 2^-9.
 _ERROR = 2.0**-6
@@ -69,7 +82,32 @@ def launching(kernel: Any, *arrays: Any, **constants: Any) -> Callable[[], torch
     return launch
 
 
-def attention_cases() -> Iterator[Case]:
+def product_cases() -> Iterator[Case]:
+    """Products of large matrices."""
+    persistent = plain_loops.matmul[torch.cuda.get_device_properties(0).multi_processor_count]
+    config = Config(tile=(128, 256, 64), stages=4, group=8)
+    for m, n, k in _PRODUCTS:
+        a, b = random(m, k), random(k, n, scale=k**-0.5)
+        c = [torch.empty(m, n, device="cuda", dtype=torch.bfloat16) for _ in range(4)]
+        shape, operations, expected = {"M": m, "N": n, "K": k}, 2 * m * n * k, a.float() @ b.float()
+        calls: dict[str, Callable[[], Any]] = {
+            "plain": launching(persistent, a, b, c[0]),
+            "matmul": partial(matmul, a, b, c[1], config=config),
+        }
+        yield Case("product", shape, operations, calls, expected)
+        calls = {
+            "plain": launching(staged, a, b, c[2]),
+            "by hand": launching(written_out, a, b, c[3]),
+        }
+        yield Case("product by cp.async", shape, operations, calls, expected)
+
+
+def loop_cases() -> Iterator[Case]:
+    """Attention as a plain loop."""
+    return attention_cases(plain_loops.attention)
+
+
+def attention_cases(kernel: Any = plain_attention) -> Iterator[Case]:
     """Attention of heads (batch, length, heads, d)."""
     for d, length, causal in product((128, 64), (4096, 8192), (False, True)):
         batch, heads = 16384 // length, 2048 // d
@@ -77,7 +115,7 @@ def attention_cases() -> Iterator[Case]:
         out = torch.empty_like(q)
         views = [x.transpose(1, 2) for x in (q, k, v, torch.empty_like(q))]
         calls: dict[str, Callable[[], Any]] = {
-            "plain": launching(plain_attention, *views, d=d, causal=causal),
+            "plain": launching(kernel, *views, d=d, causal=causal),
             "kernels.attention": partial(transposed_attention, q, k, v, causal, out),
         }
         operations = 4 * batch * heads * length * length * d // (2 if causal else 1)
@@ -149,7 +187,13 @@ def transposed_product(
     return out.t()
 
 
-CASES = {"attention": attention_cases, "softmax": softmax_cases, "int4": int4_cases}
+CASES: dict[str, Callable[[], Iterator[Case]]] = {
+    "products": product_cases,
+    "loops": loop_cases,
+    "attention": attention_cases,
+    "softmax": softmax_cases,
+    "int4": int4_cases,
+}
 
 
 def compare(case: Case, rounds: int) -> dict[str, Any]:

@@ -92,6 +92,7 @@ def test_no_example_is_forgotten():
         "nvfp4.mlir",
         "nvfp4.py",
         "nvfp4_pair.mlir",
+        "plain_loops.py",
         "softmax.py",
         "ssd.py",
     }

@@ -3,6 +3,7 @@
 import plain_examples as cases
 import pytest
 
+from mlir_smem.examples import plain_loops
 from mlir_smem.examples.attention_plain import attention
 from mlir_smem.examples.convolution import convolution
 from mlir_smem.examples.softmax import softmax
@@ -16,6 +17,9 @@ ASSUMED = "assumed, not proven: gpu.block_id x < T // 128"
     [
         (attention, cases.attention(1, 1, 256, 64, True)),
         (attention, cases.attention(1, 2, 128, 64, False)),
+        (plain_loops.attention, cases.attention(1, 1, 256, 64, True)),
+        (plain_loops.attention, cases.attention(1, 2, 128, 64, False)),
+        (plain_loops.matmul[2], cases.matmul(384, 64, 48, bm=128, bn=64, bk=16)),
         (softmax, cases.softmax(256, 72, 136)),
         (softmax, cases.softmax(128, 272, 72)),
         (convolution, cases.convolution(2, 4, 32, 8, 128, 32)),
@@ -25,6 +29,9 @@ ASSUMED = "assumed, not proven: gpu.block_id x < T // 128"
     ids=[
         "causal attention",
         "attention of heads",
+        "causal attention as a plain loop",
+        "attention as a plain loop",
+        "a product as a plain loop",
         "softmax",
         "softmax of two CTAs",
         "two images",
@@ -42,6 +49,8 @@ def test_an_example(kernel, case):
     "kernel, types, assumed",
     [
         (attention, ["bf16"] * 4, [ASSUMED]),
+        (plain_loops.attention, ["bf16"] * 4, [ASSUMED]),
+        (plain_loops.matmul, ["bf16"] * 3, []),
         (softmax, ["bf16"] * 3, []),
         (convolution, ["bf16"] * 3, []),
         (ssd, ["bf16"] * 3 + ["f32"] * 2, []),

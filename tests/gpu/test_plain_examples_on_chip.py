@@ -3,6 +3,7 @@
 import plain_examples as cases
 import pytest
 
+from mlir_smem.examples import plain_loops
 from mlir_smem.examples.attention_plain import attention
 from mlir_smem.examples.convolution import convolution
 from mlir_smem.examples.softmax import softmax
@@ -16,12 +17,25 @@ torch = pytest.importorskip("torch")
     [
         (attention, cases.attention(2, 3, 512, 128, True)),
         (attention, cases.attention(1, 2, 384, 64, False)),
+        (plain_loops.attention, cases.attention(2, 3, 512, 128, True)),
+        (plain_loops.attention, cases.attention(1, 2, 384, 64, False)),
+        (plain_loops.matmul[5], cases.matmul(1152, 512, 192)),
         (softmax, cases.softmax(512, 136, 1000)),
         (softmax, cases.softmax(384, 512, 1024)),
         (convolution, cases.convolution(2, 16, 32, 72, 256, 16)),
         (ssd, cases.ssd(5, 512)),
     ],
-    ids=["causal attention", "attention", "softmax", "softmax of two CTAs", "convolution", "ssd"],
+    ids=[
+        "causal attention",
+        "attention",
+        "causal attention as a plain loop",
+        "attention as a plain loop",
+        "a product as a plain loop",
+        "softmax",
+        "softmax of two CTAs",
+        "convolution",
+        "ssd",
+    ],
 )
 def test_an_example(kernel, case):
     arguments, constants, results = case

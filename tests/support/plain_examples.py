@@ -1,4 +1,5 @@
-"""Inputs and exact results of `examples/attention_plain.py`, `softmax.py`, `convolution.py` and `ssd.py`.
+"""Inputs and exact results of `attention_plain.py`, `plain_loops.py`, `softmax.py`, `convolution.py` and
+`ssd.py` of `examples/`.
 
 Each function returns the arguments of a kernel, results included, the constants, and for each result the
 argument's index, what float64 has, and how far from it the kernel's may be.
@@ -26,6 +27,14 @@ def attention(batch: int, heads: int, t: int, d: int, causal: bool) -> Case:
     weights = np.exp(s) / np.exp(s).sum(-1, keepdims=True)
     expected = [(3, weights @ ev, 2.0**-8 * weights @ np.abs(ev))]
     return [q, k, v, o], {"d": d, "causal": causal}, expected
+
+
+def matmul(m: int, n: int, k: int, **tile: int) -> Case:
+    """Small integers, whose sums are exact."""
+    random = np.random.default_rng(m)
+    a, b = (random.integers(-3, 4, shape).astype(ml_dtypes.bfloat16) for shape in ((m, k), (k, n)))
+    c = np.zeros((m, n), np.float32)
+    return [a, b, c], tile, [(2, a.astype(np.float32) @ b.astype(np.float32), 0.0)]
 
 
 def softmax(m: int, n: int, k: int) -> Case:
