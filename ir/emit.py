@@ -6,6 +6,7 @@ from typing import Any
 
 from ..bindings.irtypes import Attribute, Op, Type, Value
 from ..bindings.mlir import ir
+from ..layout.transfer import WARP
 
 
 def i32() -> Type:
@@ -118,6 +119,16 @@ def scf_if_else(
         with ir.InsertionPoint(ir.Block.create_at_start(region)):
             op("scf.yield", (build(),))
     return branch.results[0]
+
+
+def warp_uniform(index: Value) -> Value:
+    """Create a shuffle of an index from the first thread of the warp: where all have the same one, ptxas
+    knows it. All threads of the warp execute it; the index is from 0 to 2^31 - 1."""
+    word = value("arith.index_cast", (index,), i32())
+    mode = ir.Attribute.parse("#gpu<shuffle_mode idx>")
+    lanes = (word, constant(0, i32()), constant(WARP, i32()))
+    shuffled = op("gpu.shuffle", lanes, (i32(), ir.IntegerType.get_signless(1)), mode=mode)
+    return value("arith.index_cast", (shuffled.results[0],), index.type)
 
 
 def zero(type_: Type) -> Value:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from ...bindings.mlir import arith, gpu
-from ..dtypes import i32
+from ...ir import emit
 from ..errors import TraceError
 from ..trace import op_builder
 from ..values.base import describe
 from ..values.index import Index, as_index
-
-#: The threads of a warp.
-_WARP = 32
 
 
 @op_builder
@@ -34,7 +30,4 @@ def make_warp_uniform(number: Index | int) -> Index:
     if not isinstance(number, Index | int):
         raise TraceError(f"sl.make_warp_uniform takes an index, not {describe(number)}")
     number = as_index(number)
-    first = arith.constant(i32.type, 0)
-    word = arith.index_cast(i32.type, number.value)
-    shuffled = gpu.shuffle(word, first, arith.constant(i32.type, _WARP), "idx")[0]
-    return number.rewrap(arith.index_cast(number.value.type, shuffled))
+    return number.rewrap(emit.warp_uniform(number.value))

@@ -344,6 +344,9 @@ class SymbolicValues:
             return self._sums.sum_term(term, count, int(signature))
         if name == TRIPS:
             return self._trips(*operands)
+        if name == "arith.maxsi" and operands[1].constant == 0:
+            # As many iterations as a loop up to it has.
+            return self._trips(number(0), operands[0], number(1))
         if (result := exact_result(name, operands)) is not None:
             return result
         divergence, by = max(x.divergence for x in operands), operands[-1].constant

@@ -78,7 +78,8 @@ def cut(loop: Op, count: int) -> Cut:
 
 def is_recomputed(op: Op) -> bool:
     """Whether an op computes something that is computed again where it is taken."""
-    return is_repeatable(op) or isinstance(op.opview, BroadcastOp | FillOp | StageOp | SubviewOp)
+    is_index = is_repeatable(op) or op.name == "gpu.shuffle"
+    return is_index or isinstance(op.opview, BroadcastOp | FillOp | StageOp | SubviewOp)
 
 
 def operands_of(op: Op) -> Iterator[Value]:

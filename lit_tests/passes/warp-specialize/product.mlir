@@ -33,13 +33,15 @@
 // CHECK: %[[FIRST:.*]] = arith.muli %[[W]], %c64
 // CHECK: "smem.fill"({{.*}}) : (f32) -> !smem.fragment<tensor<64x128xf32>, #smem.accumulator>
 // CHECK: scf.for %[[K:.*]] = %c0 to %[[N]]
-// CHECK: %[[S:.*]] = "smem.consumer_wait"(%[[P]], %[[K]])
+// CHECK: %[[WORD:.*]], %{{.*}} = gpu.shuffle idx
+// CHECK-NEXT: %[[I:.*]] = arith.index_cast %[[WORD]]
+// CHECK-NEXT: %[[S:.*]] = "smem.consumer_wait"(%[[P]], %[[I]])
 // CHECK: %[[AS:.*]] = "smem.stage"(%[[A]], %[[S]])
 // CHECK: %[[OWN:.*]] = "smem.subtile"(%[[AS]], %[[FIRST]])
 // CHECK: "smem.mma"(%[[OWN]],
 // CHECK: %[[LATER:.*]] = arith.cmpi sgt, %[[K]], %c0
 // CHECK-NEXT: scf.if %[[LATER]]
-// CHECK: %[[BEFORE:.*]] = arith.subi %[[K]], %c1
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[I]], %c1
 // CHECK-NEXT: "smem.consumer_release"(%[[P]], %[[BEFORE]])
 // Each warpgroup stores its rows of 32 columns through a buffer, of which there are two.
 // CHECK: %[[BUFFER:.*]] = "smem.stage"(%[[BUFFERS:.*]], %c0

@@ -1,0 +1,97 @@
+"""How often loops load: the pipeline indices of their loads.
+
+Where a loop in loops counts from zero, those around it carry the index of its first iteration, and it
+carries none itself.
+"""
+
+from __future__ import annotations
+
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
+from ...dialect.build import as_index
+from ...dialect.divisibility import constant_of
+from ...ir import emit
+from .rewriting import counts_from_zero, loops_of, with_carried, yield_more
+
+
+def loops_around(loop: Op) -> list[Op]:
+    """Return a loop, and those around it, the outermost first."""
+    loops, op = [], loop
+    while "function_type" not in op.attributes:
+        if op.name == "scf.for":
+            loops.insert(0, op)
+        op = op.parent.operation
+    return loops
+
+
+def carry_count(function: Op, position: int) -> int | None:
+    """Let loops carry how often the body of a loop was executed before: those around it, and itself if
+    its variable does not count its iterations.
+
+    The loops are built anew, so they are named by their positions in the function.
+
+    Returns:
+        The number of the argument of the innermost one; None if no loop carries it.
+    """
+    loops = loops_of(function)
+    loop, chain = loops[position], [loops.index(x) for x in loops_around(loops[position])]
+    carriers = chain[:-1] if counts_from_zero(loop) else chain
+    if not carriers:
+        return None
+    with ir.InsertionPoint(loops[carriers[0]]), loop.location:
+        count = as_index(0)
+    for n in carriers:
+        (*_, count) = with_carried(loops_of(function)[n], [count]).regions[0].blocks[0].arguments
+    for outer, inner in zip(carriers, (*carriers[1:], None), strict=True):
+        loops = loops_of(function)
+        *_, terminator = loops[outer].regions[0].blocks[0].operations
+        with ir.InsertionPoint(terminator), terminator.location:
+            if inner is not None:
+                (*_, following) = loops[inner].results
+            else:
+                more = trips_of(loops[position]) if outer != position else 1
+                following = emit.binary("addi", count, more)
+            yield_more(terminator.operation, [following])
+    return count.arg_number
+
+
+def trips_of(loop: Op) -> Value | int:
+    """Emit how many iterations a loop has that counts from zero."""
+    upper = loop.operands[1]
+    constant = constant_of(upper)
+    return emit.binary("maxsi", upper, 0) if constant is None else max(constant, 0)
+
+
+class LoopCount:
+    """How often a loop's body was executed, as `carry_count` has made it.
+
+    Args:
+        loop: the loop.
+        argument: what `carry_count` returned.
+    """
+
+    def __init__(self, loop: Op, argument: int | None) -> None:
+        self._loop, self._argument = loop, argument
+
+    def index(self) -> Value:
+        """Emit, at the begin of the loop's body, how often it was executed before."""
+        body = self._loop.regions[0].blocks[0]
+        if self._argument is None:
+            return body.arguments[0]
+        if not counts_from_zero(self._loop):
+            return body.arguments[self._argument]
+        with ir.InsertionPoint.at_block_begin(body), self._loop.location:
+            return emit.binary("addi", self._before, body.arguments[0])
+
+    def before_and_behind(self) -> tuple[Value, Value]:
+        """Emit, behind the loop, how often its body was executed before it and after it."""
+        if counts_from_zero(self._loop):
+            return self._before, emit.binary("addi", self._before, trips_of(self._loop))
+        assert self._argument is not None, "it is carried"
+        return self._loop.operands[2 + self._argument], self._loop.results[self._argument - 1]
+
+    @property
+    def _before(self) -> Value:
+        """What the loop around carries."""
+        assert self._argument is not None, "it is carried"
+        return self._loop.block.arguments[self._argument]
