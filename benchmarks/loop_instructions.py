@@ -1,0 +1,85 @@
+"""Machine instructions of main loops: of plain loops, and of the same kernels with pipelines by hand.
+
+    python benchmarks/loop_instructions.py [--record FILE]
+
+Products have tiles of 128x256x64 in bf16, attention 128 queries and keys. No GPU is needed.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from record import record
+from sass import main_loop, read
+from tables import table
+
+import mlir_smem
+from mlir_smem.examples import plain_loops
+from mlir_smem.examples.attention_plain import attention as attention_by_hand
+from mlir_smem.examples.manual_sync.matmul import matmul as staged_by_hand
+from mlir_smem.examples.matmul import matmul as staged
+from mlir_smem.kernels.gemm import Config, Problem
+from mlir_smem.kernels.gemm.generator.kernel import text
+
+_TYPES = ("bf16",) * 3
+
+
+def kernels() -> dict[str, tuple[Any, Any]]:
+    """The compiled kernels of each row: the plain loop, and the one by hand."""
+    generated = text(Problem(), Config(tile=(128, 256, 64), stages=4, group=8))
+    rows = {
+        "product, TMA": (plain_loops.matmul.compile(*_TYPES), mlir_smem.compile(generated)),
+        "product, cp.async": (staged.compile(*_TYPES), staged_by_hand.compile(*_TYPES)),
+    }
+    for d in (64, 128):
+        for causal in (False, True):
+            name = f"{'causal ' if causal else ''}attention, d = {d}"
+            rows[name] = tuple(
+                kernel.compile(*_TYPES, "bf16", d=d, causal=causal)
+                for kernel in (plain_loops.attention, attention_by_hand)
+            )
+    return rows
+
+
+def count(compiled: Any) -> dict[str, Any]:
+    """Return the instructions of the main loop, and for each wgmma in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "kernel.cubin")
+        file.write_bytes(compiled.cubin)
+        (code,) = read(file).values()
+    loop = main_loop(code)
+    instructions = (*loop.always, *loop.branches)
+    products = sum(instruction.multiplies for instruction in instructions)
+    return {
+        "loop": len(instructions),
+        "for each wgmma": round(len(instructions) / products, 2),
+        "kernel": len(code),
+        "registers": compiled.report.registers,
+        "spill bytes": compiled.report.spill_bytes,
+        "ptxas": [*compiled.report.warnings],
+    }
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    arguments.add_argument("--record", help="write the result to this file")
+    options = arguments.parse_args()
+    rows = {
+        name: {"plain": count(plain), "by hand": count(by_hand)}
+        for name, (plain, by_hand) in kernels().items()
+    }
+    columns = [(kind, what) for kind in ("plain", "by hand") for what in ("loop", "for each wgmma")]
+    heading = ["instructions", *(f"{kind}: {what}" for kind, what in columns)]
+    cells = [
+        [name, *(str(row[kind][what]) for kind, what in columns)] for name, row in rows.items()
+    ]
+    print(table(heading, cells, markdown=False))
+    if options.record:
+        record(options.record, {"rows": rows})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
