@@ -174,11 +174,12 @@ _WAITS = (ProducerAcquireOp, ConsumerWaitOp)
 
 def _pipeline_index(stage: Value) -> Value:
     """Return the pipeline index whose stage a number is."""
-    op = None if isinstance(stage.owner, ir.Block) else stage.owner.opview
+    if isinstance(stage.owner, ir.Block):
+        return stage
+    op = stage.owner.opview
     if isinstance(op, _WAITS):
         return op.index
-    is_remainder = op is not None and op.operation.name == "arith.remui"
-    return op.operands[0] if is_remainder else stage
+    return op.operands[0] if op.operation.name == "arith.remui" else stage
 
 
 def _line_of(op: Op) -> str:

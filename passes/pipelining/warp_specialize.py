@@ -40,7 +40,7 @@ from ...layout.banks import MAX_BYTES
 from ...layout.fragments import REGISTERS, WARPGROUP
 from ..check_async.integer_ranges import IntegerRanges
 from ..driver.base import option
-from ..insert_sync.insertion_points import ancestor_in, ops_of
+from ..insert_sync.insertion_points import InsertionPoint, ancestor_in, ops_of
 from ..order.effects import is_harmless
 from .bulk_loads import LoadedBox, box_of
 from .bulk_stores import BulkStore, bulk_stores, store_in_bulk
@@ -469,7 +469,7 @@ def _release(group: _Group, last: Op) -> None:
     block, loop = group.block, group.owner
     mmas = [op for op in group.users if isinstance(op.opview, TileMma)]
     if not mmas or not all(_stays_in_flight(op, block) for op in mmas):
-        with _behind(last, mmas, block), last.location:
+        with _behind(last, mmas, block).ir_point, last.location:
             consumer_release(group.pipeline, group.index)
         return
     with ir.InsertionPoint.after(last), last.location:
@@ -501,16 +501,16 @@ def _stays_in_flight(mma: Op, block: Block) -> bool:
     return True
 
 
-def _behind(last: Op, mmas: Sequence[Op], block: Block) -> ir.InsertionPoint:
+def _behind(last: Op, mmas: Sequence[Op], block: Block) -> InsertionPoint:
     """Return the point where a stage is released behind its last reader: where the result of an mma of it
     is read, or at the end, where it is waited for."""
     readers = {ancestor_in(block, use.owner) for mma in mmas for use in mma.results[0].uses}
     is_behind = False
     for op in ops_of(block):
         if is_behind and op in readers:
-            return ir.InsertionPoint(op)
+            return InsertionPoint(op)
         is_behind = is_behind or op == last
-    return ir.InsertionPoint.after(last)
+    return InsertionPoint(last, is_after=True)
 
 
 def _erase_dead_tiles(function: Op) -> None:

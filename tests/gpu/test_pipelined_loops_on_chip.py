@@ -11,6 +11,7 @@ from plain_loops import (
     persistent,
     product,
     product_of_blocks,
+    squared_operand,
 )
 
 from mlir_smem.runtime import run_on_gpu
@@ -37,7 +38,17 @@ def test_gathered_blocks(begin, end):
     assert np.array_equal(run_on_gpu(compiled, None, inputs, ["C"], grid=(1,))["C"], expected)
 
 
-@pytest.mark.parametrize("t, u", [(128, 32), (300, 100), (640, 640)])
+@pytest.mark.parametrize("steps", [-1, 0, 1, 2, 3, 9])
+def test_a_product_beside_the_next_operand(steps):
+    a, b, c, _ = operands(130, 72, 288)
+    k = 32 * max(steps, 0)
+    inputs = {"A": a, "B": b, "P": np.full(1, steps, np.int32), "C": c}
+    compiled = squared_operand.compile(*inputs.values())
+    expected = a[:, :k].astype(np.float32) ** 2 @ b[:k].astype(np.float32)
+    assert np.array_equal(run_on_gpu(compiled, None, inputs, ["C"])["C"], expected)
+
+
+@pytest.mark.parametrize("t, u", [(128, 32), (160, 40), (300, 100), (640, 640)])
 def test_two_consumers_of_a_chain_of_products(t, u):
     *arguments, o, expected = attention_operands(t, u)
     inputs = dict(zip(["Q", "K", "V", "S", "Out"], [*arguments, o], strict=True))
