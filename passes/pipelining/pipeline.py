@@ -12,10 +12,9 @@ from ...dialect.build import create
 from ...dialect.ops import CopyAsyncOp, TileMma
 from ...dialect.ops.copy import PERMUTATION
 from ...dialect.ops.stage import stage
-from ...dialect.ops.subview import SubviewOp
 from ...ir import emit
 from ...ir.errors import OpError
-from ...ir.kernel import functions_of
+from ...ir.kernel import function_of, functions_of
 from ...ir.loops import STAGES
 from ...ir.walk import holds
 from ...layout.banks import MAX_BYTES
@@ -24,7 +23,9 @@ from .loads import TileLoad, loads_of
 from .loop_pass import LoopPass
 from .rewriting import (
     counts_from_zero,
+    erase_dead_tiles,
     erase_unused,
+    in_stage,
     loops_of,
     reason_of,
     unmark,
@@ -144,7 +145,7 @@ class _StagedLoop:
         for load in self._loads:
             load.copy.operation.erase()
         erase_unused(self._start.ops)
-        erase_unused([tile.owner.operation for tile in self._tiles])
+        erase_dead_tiles(function_of(self._loop), self._tiles)
 
     @property
     def _terminator(self) -> Op:
@@ -238,24 +239,7 @@ class _StagedLoop:
         """Let the ops of the loop take the stage of the iteration."""
         with ir.InsertionPoint.at_block_begin(self._body), self._loop.location:
             at = emit.binary("remui", number, self._stages)
-            for load in self._loads:
-                views = {load.tile: stage(self._tiles[load.tile], at)}
-                for op in load.users:
-                    for i, operand in enumerate(op.operands):
-                        op.operands[i] = _in_stage(operand, views, self._body)
-
-
-def _in_stage(value: Value, views: dict[Value, Value], body: Block) -> Value:
-    """Return a view of a tile as one of its stage; a view from outside of the loop is made in it."""
-    if value in views:
-        return views[value]
-    owner = value.owner
-    if isinstance(owner, ir.Block) or not isinstance(owner.opview, SubviewOp):
-        return value
-    source = _in_stage(owner.operands[0], views, body)
-    if source == owner.operands[0]:
-        return value
-    view = owner.operation if owner.operation.block == body else owner.operation.clone()
-    view.operands[0] = source
-    views[value] = view.results[0]
-    return views[value]
+            staged = {load.tile: stage(self._tiles[load.tile], at) for load in self._loads}
+        for op in dict.fromkeys(op for load in self._loads for op in load.users):
+            for i, operand in enumerate(op.operands):
+                op.operands[i] = in_stage(operand, staged, op)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
 from ...dialect.divisibility import constant_of
 from ...dialect.ops.alloc import alloc
+from ...dialect.ops.subview import SubviewOp
 from ...dialect.types import shape_of, tensor_of
 from ...ir import emit
 from ...ir.errors import OpError
@@ -82,6 +83,29 @@ def with_stages(tile: Value, stages: int) -> Value:
         return alloc((stages, *shape_of(tile.type)), tensor_of(tile.type).element_type)
 
 
+def in_stage(value: Value, staged: Mapping[Value, Value], user: Op) -> Value:
+    """Return a view of a tile as one of its stage, made in front of the op that takes it; other values as
+    they are.
+
+    Args:
+        value: the operand.
+        staged: the stages, by tile.
+        user: the op.
+    """
+    if value in staged:
+        return staged[value]
+    owner = value.owner
+    if isinstance(owner, ir.Block) or not isinstance(owner.opview, SubviewOp):
+        return value
+    source = in_stage(owner.operands[0], staged, user)
+    if source == owner.operands[0]:
+        return value
+    with ir.InsertionPoint(user):
+        view = owner.operation.clone()
+    view.operands[0] = source
+    return view.results[0]
+
+
 def with_carried(loop: Op, inits: Sequence[Value]) -> Op:
     """Let an `scf.for` carry more values, which it does not change yet; return the new loop."""
     types = [x.type for x in inits]
@@ -111,3 +135,9 @@ def erase_unused(ops: Sequence[Op]) -> None:
     for op in reversed(ops):
         if all(next(iter(result.uses), None) is None for result in op.results):
             op.erase()
+
+
+def erase_dead_tiles(function: Op, tiles: Iterable[Value]) -> None:
+    """Erase views that nothing takes, and then those of some tiles that nothing takes."""
+    views = [op.operation for op in walk(function, SubviewOp)]
+    erase_unused([*(tile.owner.operation for tile in tiles), *views])

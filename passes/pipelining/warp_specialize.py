@@ -16,20 +16,12 @@ from ...dialect.ops import (
     CreatePipelineOp,
     ElectOp,
     PartitionOp,
-    TileMma,
     ViewOp,
     WarpSpecializeOp,
 )
 from ...dialect.ops.pipeline import (
-    consumer_release,
-    consumer_wait,
     create_pipeline,
-    producer_acquire,
-    producer_commit,
 )
-from ...dialect.ops.stage import stage
-from ...dialect.ops.subview import SubviewOp
-from ...dialect.ops.tma import tma_load
 from ...dialect.ops.warp_specialize import MAX_REGISTERS, REGISTER_STEP
 from ...ir import emit
 from ...ir.errors import OpError
@@ -40,15 +32,16 @@ from ...layout.banks import MAX_BYTES
 from ...layout.fragments import REGISTERS, WARPGROUP
 from ..check_async.integer_ranges import IntegerRanges
 from ..driver.base import option
-from ..insert_sync.insertion_points import InsertionPoint, ancestor_in, ops_of
 from ..order.effects import is_harmless
 from .bulk_loads import LoadedBox, box_of
 from .bulk_stores import BulkStore, bulk_stores, store_in_bulk
-from .counting import LoopCount, carry_count, loops_around
+from .counting import LoopCount, carry_count
 from .loads import TileLoad, loads_of
 from .loop_pass import LoopPass
+from .pipelined_loads import PipelinedLoads, users_in
 from .producer import Producer
 from .rewriting import (
+    erase_dead_tiles,
     erase_unused,
     loops_of,
     unmark,
@@ -56,7 +49,7 @@ from .rewriting import (
     with_stages,
 )
 from .rows import ROWS, divide_rows, rows_of
-from .slices import is_repeatable, new_value_of
+from .slices import is_repeatable
 from .stages import count_stages
 
 #: Registers of a thread of the producer; what `setmaxnreg` frees goes to the consumers.
@@ -106,39 +99,6 @@ class WarpSpecialize(LoopPass):
         self.remark(location, done)
 
 
-@dataclass
-class _Group:
-    """Loads of a block that share a pipeline.
-
-    Attributes:
-        block: the body of a loop, or that of the function.
-        loads: the loads.
-        boxes: what they load.
-        index: the pipeline index, in the block.
-        count: the count of the loop; None outside of loops.
-        pipeline: the pipeline.
-        tiles: the tiles with stages, by tile.
-    """
-
-    block: Block
-    loads: list[TileLoad]
-    boxes: list[LoadedBox]
-    index: Value
-    count: LoopCount | None
-    pipeline: Value
-    tiles: dict[Value, Value]
-
-    @property
-    def owner(self) -> Op:
-        """The loop, or the function."""
-        return self.block.owner.operation
-
-    @property
-    def users(self) -> list[Op]:
-        """The ops that read the tiles."""
-        return [op for load in self.loads for op in load.users]
-
-
 class _Specialization:
     """The partitions of a kernel.
 
@@ -150,7 +110,7 @@ class _Specialization:
     def __init__(self, function: Op, options: WarpSpecialize) -> None:
         self._function, self._options = function, options
         self._body: Block = function.regions[0].blocks[0]
-        self._groups: list[_Group] = []
+        self._groups: list[PipelinedLoads] = []
         self._stores: list[BulkStore] = []
         #: What `carry_count` returns, by the positions of loops.
         self._counts: dict[int, int | None] = {}
@@ -185,10 +145,10 @@ class _Specialization:
         for block in found:
             self._make_index_uniform(block)
         for group in self._groups:
-            _take_stages(group)
+            group.take_stages()
         for block in found:
             erase_unused([op.operation for op in block.operations if is_repeatable(op.operation)])
-        _erase_dead_tiles(self._function)
+        erase_dead_tiles(self._function, [x for group in self._groups for x in group.tiles])
         self._fill_consumer(partitions[1], consumers)
         threads = WARPGROUP * (1 + consumers)
         _set_block_size(self._function, threads)
@@ -280,14 +240,16 @@ class _Specialization:
         index = self._first_index() if count is None else count.index()
         by_reader: dict[Op, list[tuple[TileLoad, LoadedBox]]] = {}
         for load, box in loads:
-            by_reader.setdefault(_users_in(block, load.users)[0], []).append((load, box))
+            by_reader.setdefault(users_in(block, load.users)[0], []).append((load, box))
         for pairs in by_reader.values():
             members = [load for load, _ in pairs]
             with ir.InsertionPoint(self._whole), members[0].copy.location:
                 tiles = {load.tile: with_stages(load.tile, stages) for load in members}
                 pipeline = create_pipeline(stages, 1, consumers)
             boxes = [box for _, box in pairs]
-            self._groups.append(_Group(block, members, boxes, index, count, pipeline, tiles))
+            self._groups.append(
+                PipelinedLoads(block, members, boxes, index, count, pipeline, tiles)
+            )
 
     def _count_of(self, block: Block) -> LoopCount | None:
         """Return the count of the loop with a body; None for the function's."""
@@ -347,7 +309,7 @@ class _Specialization:
         needed: dict[Op, Sequence[Value]] = {}
         for group in self._groups:
             last = group.loads[-1].copy.operation
-            loads[last] = lambda values, group=group: _emit_loads(group, values)
+            loads[last] = group.emit
             starts = [x for box in group.boxes for x in box.starts if not isinstance(x, int)]
             needed[last] = [group.index, *starts]
         first = _following(self._whole)
@@ -406,118 +368,9 @@ def _check_loops_around(owner: Op, copy: Op) -> None:
         owner = owner.parent.operation
 
 
-def _users_in(block: Block, users: Sequence[Op]) -> list[Op]:
-    """Return the ops of a block that are some ops, or contain one, in their order."""
-    wanted = {ancestor_in(block, op) for op in users}
-    return [op for op in ops_of(block) if op in wanted]
-
-
 def _following(op: Op) -> Op:
     operations = [x.operation for x in op.operation.block.operations]
     return operations[operations.index(op.operation) + 1]
-
-
-def _emit_loads(group: _Group, values: Mapping[Value, Value]) -> None:
-    """Emit the loads of a group by the producer."""
-    index = new_value_of(values, group.index)
-    at = producer_acquire(group.pipeline, index)
-    for load, box in zip(group.loads, group.boxes, strict=True):
-        starts = [x if isinstance(x, int) else new_value_of(values, x) for x in box.starts]
-        with load.copy.location:
-            tile = stage(group.tiles[load.tile], at)
-            tma_load(box.array, tile, group.pipeline, index, starts)
-    producer_commit(group.pipeline, index)
-
-
-def _take_stages(group: _Group) -> None:
-    """Let the readers of a group's tiles wait for their stage, and release it."""
-    block = group.block
-    first, *_, last = 2 * _users_in(block, group.users)
-    with ir.InsertionPoint(first), first.location:
-        at = consumer_wait(group.pipeline, group.index)
-        staged = {tile: stage(tiles, at) for tile, tiles in group.tiles.items()}
-    for op in dict.fromkeys(group.users):
-        for i, operand in enumerate(op.operands):
-            op.operands[i] = _in_stage(operand, staged, op)
-    for load in group.loads:
-        load.copy.operation.erase()
-    if "function_type" not in group.owner.attributes:
-        _release(group, last)
-
-
-def _in_stage(value: Value, staged: Mapping[Value, Value], user: Op) -> Value:
-    """Return a view of a tile as one of its stage, in front of the op that takes it."""
-    if value in staged:
-        return staged[value]
-    owner = value.owner
-    if isinstance(owner, ir.Block) or not isinstance(owner.opview, SubviewOp):
-        return value
-    source = _in_stage(owner.operands[0], staged, user)
-    if source == owner.operands[0]:
-        return value
-    with ir.InsertionPoint(user):
-        view = owner.operation.clone()
-    view.operands[0] = source
-    return view.results[0]
-
-
-def _release(group: _Group, last: Op) -> None:
-    """Release the stage; while an mma of it may run, that of the iteration before.
-
-    The last one is then released behind a loop in a loop. Else nothing waits for it.
-    """
-    block, loop = group.block, group.owner
-    mmas = [op for op in group.users if isinstance(op.opview, TileMma)]
-    if not mmas or not all(_stays_in_flight(op, block) for op in mmas):
-        with _behind(last, mmas, block).ir_point, last.location:
-            consumer_release(group.pipeline, group.index)
-        return
-    with ir.InsertionPoint.after(last), last.location:
-        is_later = emit.compare("sgt", block.arguments[0], loop.operands[0])
-        with emit.scf_if(is_later):
-            consumer_release(group.pipeline, emit.binary("subi", group.index, 1))
-    if group.count is not None and len(loops_around(loop)) > 1:
-        with ir.InsertionPoint.after(loop), last.location:
-            before, following = group.count.before_and_behind()
-            has_run = emit.compare("sgt", following, before)
-            with emit.scf_if(has_run):
-                consumer_release(group.pipeline, emit.binary("subi", following, 1))
-
-
-def _stays_in_flight(mma: Op, block: Block) -> bool:
-    """Whether only later mma take the result of one in a loop's body, in this or the next iteration."""
-    if mma.block != block:
-        return False
-    for use in mma.results[0].uses:
-        user = use.owner.operation
-        if user.name != "scf.yield":
-            if not isinstance(user.opview, TileMma) or not _stays_in_flight(user, block):
-                return False
-        elif user.block != block or any(
-            not isinstance(x.owner.opview, TileMma)
-            for x in block.arguments[1 + use.operand_number].uses
-        ):
-            return False
-    return True
-
-
-def _behind(last: Op, mmas: Sequence[Op], block: Block) -> InsertionPoint:
-    """Return the point where a stage is released behind its last reader: where the result of an mma of it
-    is read, or at the end, where it is waited for."""
-    readers = {ancestor_in(block, use.owner) for mma in mmas for use in mma.results[0].uses}
-    is_behind = False
-    for op in ops_of(block):
-        if is_behind and op in readers:
-            return InsertionPoint(op)
-        is_behind = is_behind or op == last
-    return InsertionPoint(last, is_after=True)
-
-
-def _erase_dead_tiles(function: Op) -> None:
-    """Erase views that nothing takes, and then tiles."""
-    views = [op.operation for op in walk(function, SubviewOp)]
-    allocs = [op.operation for op in walk(function, AllocOp)]
-    erase_unused([*allocs, *views])
 
 
 def _registers_of_consumer(consumers: int, producer: int, ctas: int) -> int:
