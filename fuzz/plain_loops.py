@@ -58,8 +58,8 @@ def check(text: str) -> str:
 
 def _kernel(text: str, options: dict[str, Any]) -> Any:
     """Return the kernel, whose loop along K is marked."""
-    asked = {name: options.get(name) for name in ("stages", "specialize", "overlap")}
-    keywords = ", ".join(f"{name}={value}" for name, value in asked.items())
+    asked = {name: options.get(name) for name in ("stages", "copies", "specialize", "overlap")}
+    keywords = ", ".join(f"{name}={value!r}" for name, value in asked.items())
     source = _HEAD.sub(rf"\1, {keywords}):", text)
     names = {"sl": sl, "bounded": bounded_by(sl), "index": _index}
     return sl.kernel(_SIGNATURE)(_function(source, names))

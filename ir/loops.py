@@ -3,6 +3,9 @@
 #: Attribute of an `scf.for`: how many stages its tiles get; 1 leaves it as it is, 0 is as many as fit.
 STAGES = "smem.stages"
 
+#: Attribute of an `scf.for`: how its tiles are loaded, "cp-async" or "tma", where it has no producer.
+COPIES = "smem.copies"
+
 #: Unit attribute of an `scf.for`: its loads go to a producer.
 SPECIALIZE = "smem.specialize"
 

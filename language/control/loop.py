@@ -8,7 +8,7 @@ from typing import Any
 
 from ...bindings.mlir import ir
 from ...dialect.build import i64
-from ...ir.loops import OVERLAP, SPECIALIZE, STAGES
+from ...ir.loops import COPIES, OVERLAP, SPECIALIZE, STAGES
 from ..errors import TraceError
 from ..locations import author_frame
 from ..trace import KernelTrace, current, op_builder, statement
@@ -24,6 +24,7 @@ def range_(
     step: Index | int = 1,
     *,
     stages: int | None = None,
+    copies: str | None = None,
     specialize: bool = False,
     overlap: int | None = None,
 ) -> Iterator[Index]:
@@ -39,6 +40,8 @@ def range_(
         step: a positive number, or an index.
         stages: how many stages the tiles get that the body copies from arrays: later iterations load
             while this one multiplies. 0 for as many as fit in shared memory, up to four.
+        copies: how, with `stages`: "cp-async" by all threads, which is the default, "tma" by one of them,
+            or "auto": by TMA if it can.
         specialize: whether a producer loads them by TMA, and warpgroups of consumers, one for each 64
             rows up to two, do the rest of the kernel, which is written for one warpgroup.
         overlap: how many products of an iteration, the last ones, run while the next iteration begins:
@@ -64,6 +67,8 @@ def range_(
     if specialize and stages is None:
         stages = 0
     attributes = {} if stages is None else _attributes(stages, specialize)
+    if copies is not None:
+        attributes[COPIES] = ir.StringAttr.get(_copies(copies, stages))
     if overlap is not None:
         attributes |= _overlap(overlap)
     return RangeLoop(*bounds, numbers, attributes)
@@ -89,6 +94,17 @@ def _attributes(stages: Any, specialize: bool) -> dict[str, Any]:
             "leave sync out, or write the stages by sl.copy_async"
         )
     return {STAGES: i64(stages)} | ({SPECIALIZE: ir.UnitAttr.get()} if specialize else {})
+
+
+@op_builder
+def _copies(way: Any, stages: int | None) -> str:
+    if way not in ("cp-async", "tma", "auto"):
+        raise TraceError(f'sl.range has copies={way!r}; expected "cp-async", "tma" or "auto"')
+    if stages is None:
+        raise TraceError(
+            f"sl.range has copies={way!r} without stages; give the loop stages, 0 for all"
+        )
+    return way
 
 
 @op_builder

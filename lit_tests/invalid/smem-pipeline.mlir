@@ -21,3 +21,14 @@ func.func @no_number(%n: index) {
   } {smem.stages = "four"}
   return
 }
+
+// -----
+
+func.func @copies(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{'scf.for' op has smem.copies = "bulk"; expected cp-async or tma or auto}}
+  scf.for %i = %c0 to %n step %c1 {
+  } {smem.copies = "bulk"}
+  return
+}

@@ -149,7 +149,7 @@ def registers_of(parts: Cut) -> int:
     for position, op in enumerate(sequence):
         in_flight = op in late and isinstance(op.opview, TileMma)
         for value in operands_of(op):
-            stays = in_flight and value != op.opview.accumulator
+            stays = in_flight and value == op.opview.a
             ends[value, op in late] = len(sequence) if stays else position
     for i, value in enumerate(terminator.operands):
         ends[value, i in parts.late_arguments] = len(sequence)

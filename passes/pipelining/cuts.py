@@ -224,7 +224,9 @@ class _Division:
         waits = [op.opview for op in self._ops if isinstance(op.opview, ConsumerWaitOp)]
         taken = {wait.pipeline: wait.index for wait in waits}
         released = list(walk(op, ConsumerReleaseOp))
-        return bool(released) and all(x.index != taken.get(x.pipeline) for x in released)
+        return bool(released) and not any(
+            x.pipeline in taken and x.index == taken[x.pipeline] for x in released
+        )
 
     def _is_late_wait(self, op: Op) -> bool:
         return isinstance(op.opview, ConsumerWaitOp) and op in self._late

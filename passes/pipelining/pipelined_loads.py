@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...bindings.irtypes import Block, Op, Value
@@ -52,9 +52,8 @@ class PipelinedLoads:
         """The ops that read the tiles."""
         return [op for load in self.loads for op in load.users]
 
-    def emit(self, values: Mapping[Value, Value]) -> None:
-        """Emit the loads by the producer, with the new values of what they take."""
-        index = new_value_of(values, self.index)
+    def emit(self, values: Mapping[Value, Value], index: Value) -> None:
+        """Emit the loads of a pipeline index, with the new values of what they take."""
         at = producer_acquire(self.pipeline, index)
         for load, box in zip(self.loads, self.boxes, strict=True):
             starts = [x if isinstance(x, int) else new_value_of(values, x) for x in box.starts]
@@ -72,8 +71,6 @@ class PipelinedLoads:
         for op in dict.fromkeys(self.users):
             for i, operand in enumerate(op.operands):
                 op.operands[i] = in_stage(operand, staged, op)
-        for load in self.loads:
-            load.copy.operation.erase()
         if self.count is not None:
             self._release(last, self.count)
 
@@ -98,6 +95,16 @@ class PipelinedLoads:
                 has_run = emit.compare("sgt", following, before)
                 with emit.scf_if(has_run):
                     consumer_release(self.pipeline, emit.binary("subi", following, 1))
+
+
+def by_first_reader(
+    block: Block, loads: Iterable[tuple[TileLoad, LoadedBox]]
+) -> list[list[tuple[TileLoad, LoadedBox]]]:
+    """Return the loads of a block by the op of it that reads their tiles first: they share a pipeline."""
+    groups: dict[Op, list[tuple[TileLoad, LoadedBox]]] = {}
+    for load, box in loads:
+        groups.setdefault(users_in(block, load.users)[0], []).append((load, box))
+    return list(groups.values())
 
 
 def users_in(block: Block, users: Sequence[Op]) -> list[Op]:

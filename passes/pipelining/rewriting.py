@@ -12,7 +12,7 @@ from ...dialect.ops.subview import SubviewOp
 from ...dialect.types import shape_of, tensor_of
 from ...ir import emit
 from ...ir.errors import OpError
-from ...ir.loops import SPECIALIZE, STAGES
+from ...ir.loops import COPIES, SPECIALIZE, STAGES
 from ...ir.walk import walk
 from ..insert_sync import insert
 from ..order.report import label
@@ -72,7 +72,7 @@ def copy_of(function: Op) -> Op:
 
 def unmark(loop: Op) -> None:
     """Remove what a loop asks for: it is done."""
-    for name in (STAGES, SPECIALIZE):
+    for name in (STAGES, COPIES, SPECIALIZE):
         if name in loop.attributes:
             del loop.attributes[name]
 

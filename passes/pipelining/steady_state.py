@@ -63,6 +63,7 @@ def _holds_loops(loop: Op) -> bool:
 def _table(loop: Op, loops: list[Op], values: SymbolicValues) -> str:
     """Return the table of a loop that multiplies, beside the loops of its producers."""
     pipelines = {op.pipeline for op in walk(loop, ConsumerWaitOp)}
+    pipelines -= {op.pipeline for op in walk(loop, ProducerAcquireOp)}
     producers = [
         other
         for other in loops

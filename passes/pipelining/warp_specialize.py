@@ -38,7 +38,7 @@ from .bulk_stores import BulkStore, bulk_stores, store_in_bulk
 from .counting import LoopCount, carry_count
 from .loads import TileLoad, loads_of
 from .loop_pass import LoopPass
-from .pipelined_loads import PipelinedLoads, users_in
+from .pipelined_loads import PipelinedLoads, by_first_reader
 from .producer import Producer
 from .rewriting import (
     erase_dead_tiles,
@@ -49,7 +49,7 @@ from .rewriting import (
     with_stages,
 )
 from .rows import ROWS, divide_rows, rows_of
-from .slices import is_repeatable
+from .slices import is_repeatable, new_value_of
 from .stages import count_stages
 
 #: Registers of a thread of the producer; what `setmaxnreg` frees goes to the consumers.
@@ -146,6 +146,8 @@ class _Specialization:
             self._make_index_uniform(block)
         for group in self._groups:
             group.take_stages()
+            for load in group.loads:
+                load.copy.operation.erase()
         for block in found:
             erase_unused([op.operation for op in block.operations if is_repeatable(op.operation)])
         erase_dead_tiles(self._function, [x for group in self._groups for x in group.tiles])
@@ -238,10 +240,7 @@ class _Specialization:
         """Make the pipelines of the loads of a block: one for those that the same op reads first."""
         count = self._count_of(block)
         index = self._first_index() if count is None else count.index()
-        by_reader: dict[Op, list[tuple[TileLoad, LoadedBox]]] = {}
-        for load, box in loads:
-            by_reader.setdefault(users_in(block, load.users)[0], []).append((load, box))
-        for pairs in by_reader.values():
+        for pairs in by_first_reader(block, loads):
             members = [load for load, _ in pairs]
             with ir.InsertionPoint(self._whole), members[0].copy.location:
                 tiles = {load.tile: with_stages(load.tile, stages) for load in members}
@@ -309,7 +308,9 @@ class _Specialization:
         needed: dict[Op, Sequence[Value]] = {}
         for group in self._groups:
             last = group.loads[-1].copy.operation
-            loads[last] = group.emit
+            loads[last] = lambda values, group=group: group.emit(
+                values, new_value_of(values, group.index)
+            )
             starts = [x for box in group.boxes for x in box.starts if not isinstance(x, int)]
             needed[last] = [group.index, *starts]
         first = _following(self._whole)

@@ -17,10 +17,10 @@ from plain_loops import (
 from mlir_smem.runtime import run_on_gpu
 
 
-@pytest.mark.parametrize("specialize", [False, True])
+@pytest.mark.parametrize("options", [{}, {"copies": "tma"}, {"specialize": True}])
 @pytest.mark.parametrize("stages", [0, 2, 3, 5])
-def test_products_of_all_lengths(stages, specialize):
-    kernel = product(stages, specialize=specialize)
+def test_products_of_all_lengths(stages, options):
+    kernel = product(stages, **options)
     for k in (8, 32, 64, 72, 160, 512):
         a, b, c, expected = operands(130, 72, k)
         inputs = {"A": a, "B": b, "C": c}

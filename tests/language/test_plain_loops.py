@@ -24,10 +24,10 @@ def remarks_of(kernel, *types):
     return [r.message for r in kernel.explain(*types) if r.message.startswith(words)]
 
 
-@pytest.mark.parametrize("specialize", [False, True])
+@pytest.mark.parametrize("options", [{}, {"copies": "tma"}, {"specialize": True}])
 @pytest.mark.parametrize("stages", [2, 3, 5])
-def test_products_of_all_lengths(stages, specialize):
-    kernel = product(stages, bn=24, bk=16, specialize=specialize)
+def test_products_of_all_lengths(stages, options):
+    kernel = product(stages, bn=24, bk=16, **options)
     assert kernel.check("bf16", "bf16", "f32") == ()
     for k in (8, 16, 120):
         a, b, c, expected = operands(66, 24, k)
@@ -94,6 +94,11 @@ def test_tma_stores_whole_lines(dtype):
     np.testing.assert_array_equal(c, expected)
 
 
+def test_tma_loads_if_it_can():
+    by_tma = "has 2 stages of 2048 + 2048 bytes, and loads 1 iteration ahead by TMA"
+    assert remarks_of(product(2, bk=16, copies="auto"), "bf16", "bf16", "f32") == [by_tma]
+
+
 def test_what_is_refused_is_said_once_and_computes():
     @sl.kernel("(M,64), (M,64)")
     def kernel(A, C):
@@ -122,6 +127,8 @@ def test_what_is_refused_is_said_once_and_computes():
         ({"stages": 2.0}, "auto", "has stages=2.0; expected a number of stages"),
         ({"stages": 4}, "manual", 'in a kernel with sync="manual", whose waits are its own'),
         ({"specialize": True}, "manual", 'in a kernel with sync="manual"'),
+        ({"copies": "bulk", "stages": 2}, "auto", "has copies='bulk'; expected \"cp-async\", \"tma\""),
+        ({"copies": "tma"}, "auto", "has copies='tma' without stages; give the loop stages"),
         ({"overlap": -1}, "auto", "has overlap=-1; expected a number of products, 0 for none"),
         ({"overlap": True}, "auto", "has overlap=True; expected a number of products, 0 for none"),
         ({"overlap": 1}, "manual", 'has overlap=1 in a kernel with sync="manual", whose waits'),

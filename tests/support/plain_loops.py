@@ -6,8 +6,8 @@ from ml_dtypes import bfloat16
 import mlir_smem.language as sl
 
 
-def product(stages, bm=64, bn=64, bk=32, specialize=False):
-    """Return the kernel of a product, whose loop has stages, and a producer if it is specialized."""
+def product(stages, bm=64, bn=64, bk=32, **options):
+    """Return the kernel of a product, whose loop has stages, and other options of sl.range."""
 
     @sl.kernel("(M,K), (K,N), (M,N)")
     def matmul(A, B, C):
@@ -17,7 +17,7 @@ def product(stages, bm=64, bn=64, bk=32, specialize=False):
             sl.alloc((bk, bn), B.dtype),
             sl.zeros((bm, bn), sl.f32),
         )
-        for k in sl.range(sl.cdiv(A.shape[1], bk), stages=stages, specialize=specialize):
+        for k in sl.range(sl.cdiv(A.shape[1], bk), stages=stages, **options):
             sl.copy(A[sl.ds(y * bm, bm), sl.ds(k * bk, bk)], a)
             sl.copy(B[sl.ds(k * bk, bk), sl.ds(x * bn, bn)], b)
             acc = sl.mma(a, b, acc)
