@@ -49,7 +49,7 @@ class LinalgToSmemTiles(Pass):
                 _lower(op, function, _transposes(op))
             for op in list(walk(function, "linalg.fill")):
                 with ir.InsertionPoint(op), op.location:
-                    store(_filled(op), op.operands[1])
+                    store(_fill_fragment(op), op.operands[1])
                 op.erase()
 
 
@@ -162,14 +162,14 @@ def _first_total(window: Value, before: Op) -> Value:
         if op.name in ALIASES or not _accesses(op, window):
             continue
         if op.name == "linalg.fill" and _is_same(op.operands[1], window):
-            total = _filled(op)
+            total = _fill_fragment(op)
             op.erase()
             return total
         break
     return create(LoadOp, [window], [fragment(shape, ir.F32Type.get())]).result
 
 
-def _filled(op: Op) -> Value:
+def _fill_fragment(op: Op) -> Value:
     """Emit what a fill writes as a fragment.
 
     Raises:

@@ -56,7 +56,7 @@ class OverlapProducts(LoopPass):
     def _overlap(self, function: Op, position: int) -> Op:
         """Overlap the iterations of a loop; return the function, which may be a new one."""
         loop = loops_of(function)[position]
-        count = _wanted(loop)
+        count = _late_count(loop)
         location, is_asked = loop.location, count > 0
         if OVERLAP in loop.attributes:
             del loop.attributes[OVERLAP]
@@ -86,7 +86,7 @@ class OverlapProducts(LoopPass):
         return changed
 
 
-def _wanted(loop: Op) -> int:
+def _late_count(loop: Op) -> int:
     """Return how many products are late; 0 for none, -1 if that is chosen.
 
     Raises:
@@ -190,7 +190,7 @@ class _Overlapped:
         first = self._iteration(lower, self._early, [inits[i] for i in self._early])
         first.emit((*parts.early, *parts.rest))
         end = emit.binary("subi", upper, step)
-        carried = self._carried([inits[i] for i in self._late], first)
+        carried = self._loop_values([inits[i] for i in self._late], first)
         types = [x.type for x in carried]
         loop = emit.op("scf.for", (lower, end, step, *carried), types, regions=1)
         block = ir.Block.create_at_start(loop.regions[0], [lower.type, *types])
@@ -203,7 +203,7 @@ class _Overlapped:
             late.emit(parts.issues)
             early.emit(parts.rest)
             late.emit(parts.end)
-            emit.op("scf.yield", self._carried(self._next(late, self._late), early))
+            emit.op("scf.yield", self._loop_values(self._next(late, self._late), early))
         last, early_values = self._late_iteration(self._last(), list(loop.results))
         last.emit((*parts.issues, *parts.end))
         results = dict(zip(self._early, early_values, strict=True))
@@ -229,7 +229,7 @@ class _Overlapped:
         late.values.update(zip(self._parts.crossing, crossing, strict=True))
         return late, carried[lates : lates + earlies]
 
-    def _carried(self, late: list[Value], early: _Iteration) -> list[Value]:
+    def _loop_values(self, late: list[Value], early: _Iteration) -> list[Value]:
         """Return what the loop carries behind the early ops of an iteration."""
         crossing = [early.new_value(x) for x in self._parts.crossing]
         return [*late, *self._next(early, self._early), *crossing]

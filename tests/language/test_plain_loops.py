@@ -127,7 +127,11 @@ def test_what_is_refused_is_said_once_and_computes():
         ({"stages": 2.0}, "auto", "has stages=2.0; expected a number of stages"),
         ({"stages": 4}, "manual", 'in a kernel with sync="manual", whose waits are its own'),
         ({"specialize": True}, "manual", 'in a kernel with sync="manual"'),
-        ({"copies": "bulk", "stages": 2}, "auto", "has copies='bulk'; expected \"cp-async\", \"tma\""),
+        (
+            {"copies": "bulk", "stages": 2},
+            "auto",
+            'has copies=\'bulk\'; expected "cp-async", "tma"',
+        ),
         ({"copies": "tma"}, "auto", "has copies='tma' without stages; give the loop stages"),
         ({"overlap": -1}, "auto", "has overlap=-1; expected a number of products, 0 for none"),
         ({"overlap": True}, "auto", "has overlap=True; expected a number of products, 0 for none"),
