@@ -144,7 +144,7 @@ class _Division:
             tuple(end),
             crossing,
             frozenset(self._late_arguments),
-            self._again(),
+            self._repeat_positions(),
         )
 
     # What the parts take.
@@ -238,7 +238,7 @@ class _Division:
         leaves = self._leaves([x for op in late for x in operands_of(op)] + yields)
         indices = [wait.index for x in leaves if (wait := wait_of(x)) is not None]
         leaves |= self._leaves(indices)
-        own = self._late_arguments | self._again()
+        own = self._late_arguments | self._repeat_positions()
 
         def crosses(value: Value) -> bool:
             if isinstance(value.owner, ir.Block):
@@ -247,7 +247,7 @@ class _Division:
 
         return tuple(filter(crosses, leaves))
 
-    def _again(self) -> frozenset[int]:
+    def _repeat_positions(self) -> frozenset[int]:
         """Return the positions of carried values that follow from the loop's variable, and from each
         other."""
         again = set(range(len(self._yields))) - self._late_arguments
