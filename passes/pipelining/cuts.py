@@ -24,12 +24,15 @@ from ...dialect.types import FragmentType, shape_of, tensor_of
 from ...ir.errors import OpError
 from ...ir.kernel import function_of
 from ...ir.walk import walk
-from ..order.effects import base_of, has_effect, is_constant_argument, is_harmless
+from ..order.effects import base_of, is_constant_argument
 from ..order.report import label
 from .slices import is_repeatable
 
 #: Ops with regions that may be in an iteration that is cut.
 _CONTROL = ("scf.for", "scf.if", "scf.yield", "gpu.yield")
+
+#: Ops of other dialects that a thread computes as it did before.
+_OF_THREADS = ("gpu.block_dim", "gpu.lane_id", "gpu.thread_id", "llvm.intr.assume")
 
 
 @dataclass(frozen=True)
@@ -311,7 +314,7 @@ def _check(op: Op) -> None:
             raise OpError(inner, message)
         if isinstance(view, SmemOp):
             _check_accesses(view)
-        elif not (inner.name in _CONTROL or is_repeatable(inner) or _is_plain(inner)):
+        elif not (is_recomputed(inner) or inner.name in (*_CONTROL, *_OF_THREADS)):
             raise OpError(inner, "must stay in the order of the iterations")
 
 
@@ -321,18 +324,11 @@ def _check_accesses(op: SmemOp) -> None:
     Raises:
         OpError: if it may not change places with others.
     """
-    if not has_effect(op):
-        return
     accesses = list(declared_accesses(op))
-    if op.effects.orders or any(access.writes for _, access in accesses):
+    is_statement = not len(op.operation.results)
+    if is_statement or op.effects.orders or any(access.writes for _, access in accesses):
         raise OpError(op, "must stay in the order of the iterations")
     for value, _ in accesses:
         is_array = isinstance(value.type, ir.MemRefType)
         if is_array and not is_constant_argument(base_of(value), function_of(op.operation)):
             raise OpError(op, "reads an array that the kernel also writes")
-
-
-def _is_plain(op: Op) -> bool:
-    """Whether an op of another dialect only computes."""
-    is_memory = op.name.startswith("memref.") or op.name == "gpu.printf"
-    return is_harmless(op) and not is_memory

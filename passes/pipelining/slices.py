@@ -12,10 +12,13 @@ from ...ir.kernel import function_of
 from ..order.effects import ALIASES, base_of, is_constant_argument
 
 #: Dialects whose ops compute numbers from numbers.
-_PURE_DIALECTS = {"affine", "arith", "index", "math"}
+_PURE_DIALECTS = {"arith", "index", "math"}
 
 #: Ops of other dialects that do, or that name a part of an array.
-_PURE = ALIASES | {"memref.dim", "gpu.block_id", "gpu.grid_dim", "gpu.cluster_block_id"}
+_PURE = ALIASES | {
+    *("affine.apply", "affine.max", "affine.min", "memref.dim"),
+    *("gpu.block_id", "gpu.cluster_block_id", "gpu.grid_dim"),
+}
 
 
 @dataclass(frozen=True)
