@@ -68,6 +68,8 @@ def _check(op: Op, function: Op) -> None:
         if not isinstance(window.type, ir.MemRefType) or not window.type.has_static_shape:
             raise OpError(op, f"takes {window.type}; expected a memref whose extents are known")
     a, b, c = (str(x.type.element_type) for x in op.operands)
+    if base_of(op.operands[2]) in [base_of(x) for x in list(op.operands)[:2]]:
+        raise OpError(op, "adds to the array that it reads; expected another one")
     if a not in _ELEMENTS or b != a or c not in ("f32", a):
         raise OpError(op, f"adds {a} * {b} to {c}; expected bf16 or f16, added to f32 or the same")
 
@@ -159,7 +161,7 @@ def _first_total(window: Value, before: Op) -> Value:
     shape = tuple(window.type.shape)
     earlier = [op.operation for op in before.block.operations]
     for op in reversed(earlier[: earlier.index(before)]):
-        if op.name in ALIASES or not _accesses(op, window):
+        if op.name in ALIASES or not any(_accesses(x, window) for x in walk(op)):
             continue
         if op.name == "linalg.fill" and _is_same(op.operands[1], window):
             total = _fill_fragment(op)

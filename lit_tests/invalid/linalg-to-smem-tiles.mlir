@@ -42,3 +42,11 @@ func.func @broadcast(%a: memref<64x64xbf16>, %b: memref<64xbf16>, %c: memref<64x
   linalg.matmul indexing_maps = [#a, #b, #c] ins(%a, %b : memref<64x64xbf16>, memref<64xbf16>) outs(%c : memref<64x64xf32>)
   return
 }
+
+// -----
+
+func.func @in_place(%a: memref<64x64xbf16>, %b: memref<64x64xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'linalg.matmul' op adds to the array that it reads; expected another one}}
+  linalg.matmul ins(%a, %b : memref<64x64xbf16>, memref<64x64xbf16>) outs(%a : memref<64x64xbf16>)
+  return
+}
