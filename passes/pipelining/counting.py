@@ -38,6 +38,8 @@ def carry_count(function: Op, position: int) -> int | None:
     carriers = chain[:-1] if counts_from_zero(loop) else chain
     if not carriers:
         return None
+    if loop not in [loops[n] for n in carriers]:
+        _end_at_trips(loop)
     with ir.InsertionPoint(loops[carriers[0]]), loop.location:
         count = as_index(0)
     for n in carriers:
@@ -49,17 +51,20 @@ def carry_count(function: Op, position: int) -> int | None:
             if inner is not None:
                 (*_, following) = loops[inner].results
             else:
-                more = trips_of(loops[position]) if outer != position else 1
+                more = loops[position].operands[1] if outer != position else 1
                 following = emit.binary("addi", count, more)
             yield_more(terminator.operation, [following])
     return count.arg_number
 
 
-def trips_of(loop: Op) -> Value | int:
-    """Emit how many iterations a loop has that counts from zero."""
-    upper = loop.operands[1]
-    constant = constant_of(upper)
-    return emit.binary("maxsi", upper, 0) if constant is None else max(constant, 0)
+def _end_at_trips(loop: Op) -> None:
+    """Let a loop that counts from zero end at its trip count: at 0 if its end is negative."""
+    constant = constant_of(loop.operands[1])
+    with ir.InsertionPoint(loop), loop.location:
+        if constant is None:
+            loop.operands[1] = emit.binary("maxsi", loop.operands[1], 0)
+        elif constant < 0:
+            loop.operands[1] = as_index(0)
 
 
 class LoopCount:
@@ -86,7 +91,7 @@ class LoopCount:
     def before_and_behind(self) -> tuple[Value, Value]:
         """Emit, behind the loop, how often its body was executed before it and after it."""
         if counts_from_zero(self._loop):
-            return self._before, emit.binary("addi", self._before, trips_of(self._loop))
+            return self._before, emit.binary("addi", self._before, self._loop.operands[1])
         assert self._argument is not None, "it is carried"
         return self._loop.operands[2 + self._argument], self._loop.results[self._argument - 1]
 
