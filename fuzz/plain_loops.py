@@ -10,7 +10,8 @@ import ast
 import itertools
 import linecache
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
@@ -29,6 +30,9 @@ _ELEMENTS = {"bf16": ml_dtypes.bfloat16, "f16": np.float16}
 #: The head of a loop along K.
 _HEAD = re.compile(r"^( *for k in sl\.range\(.*)\):$", re.MULTILINE)
 
+#: Runs a kernel on arrays, by their names, with a grid; returns C.
+Run: TypeAlias = Callable[[Any, dict[str, np.ndarray], tuple[int, int]], np.ndarray]
+
 #: What was done, by the beginning of a remark.
 _DONE = {"is specialized": "has a producer", "has stages": r"has \d+ stages of"}
 
@@ -36,10 +40,23 @@ _numbers = itertools.count()
 
 
 def check(text: str) -> str:
-    """Check a kernel; return its outcome.
+    """Check a kernel on the emulator; return its outcome.
 
     Raises:
-        Wrong: if the emulator computes something else than Python.
+        Wrong: if it computes something else than Python.
+    """
+    return check_by(text, _emulate)
+
+
+def check_by(text: str, run: Run) -> str:
+    """Check a kernel; return its outcome.
+
+    Args:
+        text: the input.
+        run: runs a kernel.
+
+    Raises:
+        Wrong: if it computes something else than Python.
     """
     options = ast.literal_eval(text.partition("\n")[0].removeprefix("# "))
     grid = _grid(text, options)
@@ -48,7 +65,7 @@ def check(text: str) -> str:
     except (SyntaxError, NameError, LookupError, ValueError, TypeError, AttributeError):
         return "malformed"
     kernel = _kernel(text, options)
-    computed = _result_of_kernel(kernel, options, grid)
+    computed = run(kernel, _arrays(options), grid)
     if not np.array_equal(computed, expected):
         row, column = np.argwhere(computed != expected)[0]
         message = f"C[{row}, {column}] is {computed[row, column]}, not {expected[row, column]}"
@@ -122,9 +139,8 @@ def _result_of_python(text: str, options: dict[str, Any], grid: tuple[int, int])
     return arrays["C"]
 
 
-def _result_of_kernel(kernel: Any, options: dict[str, Any], grid: tuple[int, int]) -> np.ndarray:
-    """Return C of the kernel on the emulator."""
-    arrays = _arrays(options)
+def _emulate(kernel: Any, arrays: dict[str, np.ndarray], grid: tuple[int, int]) -> np.ndarray:
+    """Return C of a kernel on the emulator."""
     kernel[grid](*arrays.values(), on="cpu")
     return arrays["C"]
 

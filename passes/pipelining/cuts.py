@@ -107,7 +107,8 @@ class _Division:
         self._ops = [op for op in ops if not is_recomputed(op)]
         products = products_of(loop)
         if not 0 < count <= len(products):
-            raise OpError(loop, f"has {len(products)} products; {count} of them cannot be late")
+            s = "" if len(products) == 1 else "s"
+            raise OpError(loop, f"has {len(products)} product{s}; {count} of them cannot be late")
         self._early_products = products[: len(products) - count]
         self._late_products = products[len(products) - count :]
         self._late = set(self._late_products)
