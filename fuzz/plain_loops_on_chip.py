@@ -31,7 +31,5 @@ def _run(kernel: Any, arrays: dict[str, np.ndarray], grid: tuple[int, int]) -> n
     return run_on_gpu(compiled, None, arrays, ["C"], grid=(*grid, 1))["C"]
 
 
-FUZZER = Fuzzer("plain_loops_on_chip", draw, check, suffix=".txt", lifetime=200, seconds=60)
-
 if __name__ == "__main__":
-    main(FUZZER)
+    main(Fuzzer("plain_loops_on_chip", draw, check, suffix=".txt", lifetime=200, seconds=60))

@@ -124,10 +124,10 @@ def scf_if_else(
 def warp_uniform(index: Value) -> Value:
     """Create a shuffle of an index from the first thread of the warp: where all have the same one, ptxas
     knows it. All threads of the warp execute it; the index is from 0 to 2^31 - 1."""
-    word = value("arith.index_cast", (index,), i32())
+    first, word = constant(0, i32()), value("arith.index_cast", (index,), i32())
     mode = ir.Attribute.parse("#gpu<shuffle_mode idx>")
-    lanes = (word, constant(0, i32()), constant(WARP, i32()))
-    shuffled = op("gpu.shuffle", lanes, (i32(), ir.IntegerType.get_signless(1)), mode=mode)
+    results = (i32(), ir.IntegerType.get_signless(1))
+    shuffled = op("gpu.shuffle", (word, first, constant(WARP, i32())), results, mode=mode)
     return value("arith.index_cast", (shuffled.results[0],), index.type)
 
 

@@ -86,7 +86,7 @@ def test_the_ptx_names_the_python_file():
     (number,) = [n for n, name in files.items() if name.endswith("matmul.py")]
     lines = {int(line) for n, line in re.findall(r"\.loc\s+(\d+)\s+(\d+)", ptx) if n == number}
     assert line_of(matmul.function, "sl.mma(") in lines
-    assert line_of(matmul.function, "sl.copy_async(A") in lines
+    assert line_of(matmul.function, "sl.copy(A") in lines
 
 
 def test_a_function_that_the_kernel_calls_is_located_with_the_call():
