@@ -3,6 +3,12 @@
 // RUN: smem-opt %s --smem-overlap --smem-insert-sync --smem-print-steady-state 2>&1 >/dev/null | FileCheck %s
 // RUN: smem-opt %s '--smem-to-nvvm=pipeline=all insert-sync=true explain=true' 2>&1 >/dev/null | FileCheck %s --check-prefix=ALL
 
+// RUN: smem-opt %s --smem-insert-sync --strip-debuginfo --smem-print-steady-state 2>&1 >/dev/null | FileCheck %s --check-prefix=NOWHERE
+
+// NOWHERE:      each iteration:
+// NOWHERE-NEXT:   one thread {{ *}}| a warpgroup
+// NOWHERE-NEXT:   acquire the stage (i) {{ *}}| wait for the stage (i)
+
 // CHECK:      each iteration:
 // CHECK-NEXT:   one thread {{ *}}| a warpgroup
 // CHECK-NEXT:   [[#]]: acquire the stage (i) | [[#]]: wait for the stage (i + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 
-from ...bindings.diagnostics import format_location, remark
+from ...bindings.diagnostics import file_position, remark
 from ...bindings.irtypes import Module, Op, Value
 from ...bindings.mlir import ir
 from ...dialect.effects import Completion
@@ -40,7 +40,7 @@ class PrintSteadyState(Pass):
     """Prints a remark for each loop that multiplies tiles which it, or a producer, loads: a table of what
     the threads do in each iteration, in their order, with the waits.
 
-    A line has the line of the source, and the iteration that an op is for, relative to i.
+    A line has the line of the source, if it is known, and the iteration that an op is for, relative to i.
     """
 
     name = "smem-print-steady-state"
@@ -109,11 +109,12 @@ class _Column:
 
     def lines(self) -> list[str]:
         """Return a line for each op, one for several that do the same; none for ops on indices."""
-        texts = ((_line_of(op), self._text(op)) for op in walk(self._loop))
+        texts = ((self._text(op), op) for op in walk(self._loop))
         lines: list[str] = []
-        for text, ops in groupby((x for x in texts if x[1]), key=lambda x: x[1]):
-            numbers = sorted({line for line, _ in ops}, key=int)
-            lines.append(f"{', '.join(numbers)}: {text}")
+        for text, pairs in groupby((x for x in texts if x[0]), key=lambda x: x[0]):
+            positions = filter(None, (file_position(op.location) for _, op in pairs))
+            numbers = sorted({line for _, line, _ in positions})
+            lines.append(": ".join(filter(None, (", ".join(map(str, numbers)), text))))
         return lines
 
     def _text(self, op: Op) -> str:
@@ -181,8 +182,3 @@ def _pipeline_index(stage: Value) -> Value:
     if isinstance(op, _WAITS):
         return op.index
     return op.operands[0] if op.operation.name == "arith.remui" else stage
-
-
-def _line_of(op: Op) -> str:
-    """Return the line of an op in its source."""
-    return format_location(op.location).split(":")[-2]
