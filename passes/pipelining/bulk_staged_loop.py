@@ -8,16 +8,16 @@ from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
 from ...dialect.build import create
 from ...dialect.ops import ElectOp
-from ...dialect.ops.pipeline import create_pipeline
 from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import function_of, threads_of
 from ...layout.fragments import WARPGROUP
 from ..check_async.integer_ranges import IntegerRanges
+from ..insert_sync.insertion_points import loops_around
 from .bulk_loads import box_of
-from .counting import LoopCount, loops_around
+from .counting import LoopCount
 from .loads import TileLoad
-from .pipelined_loads import PipelinedLoads, by_first_reader
+from .pipelined_loads import make_pipelines
 from .staged_loop import StagedLoop
 
 
@@ -41,33 +41,29 @@ class BulkStagedLoop(StagedLoop):
             raise OpError(function, f"has {count} threads; TMA's loads take whole warpgroups")
         ranges = IntegerRanges(function)
         boxes = [box_of(load, ranges) for load in loads]
-        if len(loops_around(loop)) > 1:
+        if loops_around(loop):
             raise OpError(
                 loop,
                 "is in another loop, where TMA takes a producer (smem.specialize); or use cp.async",
             )
         super().__init__(loop, loads, stages, stages - 1)
-        self._groups: list[PipelinedLoads] = []
-        for pairs in by_first_reader(self.body, zip(loads, boxes, strict=True)):
-            members = [load for load, _ in pairs]
-            with ir.InsertionPoint(members[0].tile.owner), members[0].copy.location:
-                pipeline = create_pipeline(stages, 1, threads // WARPGROUP)
-            index = self.body.arguments[0]
-            boxes_of_group = [box for _, box in pairs]
-            group = PipelinedLoads(self.body, members, boxes_of_group, index, None, pipeline, {})
-            self._groups.append(group)
+        pairs, index = zip(loads, boxes, strict=True), self.body.arguments[0]
+        with ir.InsertionPoint(self.tiles[loads[0].tile].owner):
+            self._groups = make_pipelines(
+                self.body, pairs, self.tiles, threads // WARPGROUP, index, LoopCount(loop, None)
+            )
 
     def emit_loads(self, values: Mapping[Value, Value], number: Value) -> None:
         elect = create(ElectOp, regions=1, scope="cta")
         with ir.InsertionPoint(ir.Block.create_at_start(elect.regions[0], [])):
             for group in self._groups:
-                group.tiles = {load.tile: self.tiles[load.tile] for load in group.loads}
                 group.emit(values, number)
 
     def read_stages(self, number: Value) -> None:
         with ir.InsertionPoint.at_block_begin(self.body), self.loop.location:
             index = emit.warp_uniform(number)
         for group in self._groups:
+            # `_carry` may have built the loop anew.
             group.block, group.index = self.body, index
             group.count = LoopCount(self.loop, None)
             group.take_stages()

@@ -11,17 +11,8 @@ from ...bindings.mlir import ir
 from ...dialect.build import as_index
 from ...dialect.divisibility import constant_of
 from ...ir import emit
+from ..insert_sync.insertion_points import loops_around
 from .rewriting import counts_from_zero, loops_of, with_carried, yield_more
-
-
-def loops_around(loop: Op) -> list[Op]:
-    """Return a loop, and those around it, the outermost first."""
-    loops, op = [], loop
-    while "function_type" not in op.attributes:
-        if op.name == "scf.for":
-            loops.insert(0, op)
-        op = op.parent.operation
-    return loops
 
 
 def carry_count(function: Op, position: int) -> int | None:
@@ -34,11 +25,12 @@ def carry_count(function: Op, position: int) -> int | None:
         The number of the argument of the innermost one; None if no loop carries it.
     """
     loops = loops_of(function)
-    loop, chain = loops[position], [loops.index(x) for x in loops_around(loops[position])]
-    carriers = chain[:-1] if counts_from_zero(loop) else chain
+    loop = loops[position]
+    is_counted = counts_from_zero(loop)
+    carriers = [loops.index(x) for x in (*loops_around(loop), *([] if is_counted else [loop]))]
     if not carriers:
         return None
-    if loop not in [loops[n] for n in carriers]:
+    if is_counted:
         _end_at_trips(loop)
     with ir.InsertionPoint(loops[carriers[0]]), loop.location:
         count = as_index(0)
@@ -51,7 +43,7 @@ def carry_count(function: Op, position: int) -> int | None:
             if inner is not None:
                 (*_, following) = loops[inner].results
             else:
-                more = loops[position].operands[1] if outer != position else 1
+                more = loops[position].operands[1] if is_counted else 1
                 following = emit.binary("addi", count, more)
             yield_more(terminator.operation, [following])
     return count.arg_number

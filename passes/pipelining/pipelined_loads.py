@@ -11,15 +11,17 @@ from ...dialect.ops import TileMma
 from ...dialect.ops.pipeline import (
     consumer_release,
     consumer_wait,
+    create_pipeline,
     producer_acquire,
     producer_commit,
 )
 from ...dialect.ops.stage import stage
 from ...dialect.ops.tma import tma_load
+from ...dialect.types import shape_of
 from ...ir import emit
-from ..insert_sync.insertion_points import InsertionPoint, ancestor_in, ops_of
+from ..insert_sync.insertion_points import InsertionPoint, ancestor_in, loops_around, ops_of
 from .bulk_loads import LoadedBox
-from .counting import LoopCount, loops_around
+from .counting import LoopCount
 from .loads import TileLoad
 from .rewriting import in_stage
 from .slices import new_value_of
@@ -64,7 +66,7 @@ class PipelinedLoads:
 
     def take_stages(self) -> None:
         """Let the readers of the tiles wait for their stage, and release it."""
-        first, *_, last = 2 * users_in(self.block, self.users)
+        first, *_, last = 2 * _users_in(self.block, self.users)
         with ir.InsertionPoint(first), first.location:
             at = consumer_wait(self.pipeline, self.index)
             staged = {tile: stage(tiles, at) for tile, tiles in self.tiles.items()}
@@ -89,7 +91,7 @@ class PipelinedLoads:
             is_later = emit.compare("sgt", block.arguments[0], loop.operands[0])
             with emit.scf_if(is_later):
                 consumer_release(self.pipeline, emit.binary("subi", self.index, 1))
-        if len(loops_around(loop)) > 1:
+        if loops_around(loop):
             with ir.InsertionPoint.after(loop), last.location:
                 before, following = count.before_and_behind()
                 has_run = emit.compare("sgt", following, before)
@@ -97,17 +99,37 @@ class PipelinedLoads:
                     consumer_release(self.pipeline, emit.binary("subi", following, 1))
 
 
-def by_first_reader(
-    block: Block, loads: Iterable[tuple[TileLoad, LoadedBox]]
-) -> list[list[tuple[TileLoad, LoadedBox]]]:
-    """Return the loads of a block by the op of it that reads their tiles first: they share a pipeline."""
+def make_pipelines(
+    block: Block,
+    loads: Iterable[tuple[TileLoad, LoadedBox]],
+    tiles: Mapping[Value, Value],
+    consumers: int,
+    index: Value,
+    count: LoopCount | None,
+) -> list[PipelinedLoads]:
+    """Emit the pipelines of the loads of a block: one for those that the same op reads first.
+
+    Args:
+        block, index, count: as in `PipelinedLoads`.
+        loads: the loads, with their boxes.
+        tiles: the tiles with stages, by tile.
+        consumers: warpgroups that release a stage.
+    """
     groups: dict[Op, list[tuple[TileLoad, LoadedBox]]] = {}
     for load, box in loads:
-        groups.setdefault(users_in(block, load.users)[0], []).append((load, box))
-    return list(groups.values())
+        groups.setdefault(_users_in(block, load.users)[0], []).append((load, box))
+    made = []
+    for pairs in groups.values():
+        members, boxes = map(list, zip(*pairs, strict=True))
+        staged = {load.tile: tiles[load.tile] for load in members}
+        stages, *_ = shape_of(staged[members[0].tile].type)
+        with members[0].copy.location:
+            pipeline = create_pipeline(stages, 1, consumers)
+        made.append(PipelinedLoads(block, members, boxes, index, count, pipeline, staged))
+    return made
 
 
-def users_in(block: Block, users: Sequence[Op]) -> list[Op]:
+def _users_in(block: Block, users: Sequence[Op]) -> list[Op]:
     """Return the ops of a block that are some ops, or contain one, in their order."""
     wanted = {ancestor_in(block, op) for op in users}
     return [op for op in ops_of(block) if op in wanted]

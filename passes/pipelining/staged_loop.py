@@ -44,13 +44,11 @@ class StagedLoop:
         self.loop, self.loads, self.stages, self._ahead = loop, loads, stages, ahead
         self.body: Block = loop.regions[0].blocks[0]
         self._start: LoopSlice = slice_of([load.copy.source for load in loads], self.body)
-        self.tiles: dict[Value, Value] = {}
+        self.tiles = {load.tile: with_stages(load.tile, stages) for load in loads}
 
     def build(self) -> None:
         """Rewrite the loop."""
         with ir.InsertionPoint(self.loop), self.loop.location:
-            for load in self.loads:
-                self.tiles[load.tile] = with_stages(load.tile, self.stages)
             begin = self._prologue()
             number, carried = self._carry(begin)
         self.read_stages(number)

@@ -19,9 +19,6 @@ from ...dialect.ops import (
     ViewOp,
     WarpSpecializeOp,
 )
-from ...dialect.ops.pipeline import (
-    create_pipeline,
-)
 from ...dialect.ops.warp_specialize import MAX_REGISTERS, REGISTER_STEP
 from ...ir import emit
 from ...ir.errors import OpError
@@ -38,7 +35,7 @@ from .bulk_stores import BulkStore, bulk_stores, store_in_bulk
 from .counting import LoopCount, carry_count
 from .loads import TileLoad, loads_of
 from .loop_pass import LoopPass
-from .pipelined_loads import PipelinedLoads, by_first_reader
+from .pipelined_loads import PipelinedLoads, make_pipelines
 from .producer import Producer
 from .rewriting import (
     erase_dead_tiles,
@@ -240,15 +237,9 @@ class _Specialization:
         """Make the pipelines of the loads of a block: one for those that the same op reads first."""
         count = self._count_of(block)
         index = self._first_index() if count is None else count.index()
-        for pairs in by_first_reader(block, loads):
-            members = [load for load, _ in pairs]
-            with ir.InsertionPoint(self._whole), members[0].copy.location:
-                tiles = {load.tile: with_stages(load.tile, stages) for load in members}
-                pipeline = create_pipeline(stages, 1, consumers)
-            boxes = [box for _, box in pairs]
-            self._groups.append(
-                PipelinedLoads(block, members, boxes, index, count, pipeline, tiles)
-            )
+        tiles = {load.tile: with_stages(load.tile, stages) for load, _ in loads}
+        with ir.InsertionPoint(self._whole):
+            self._groups += make_pipelines(block, loads, tiles, consumers, index, count)
 
     def _count_of(self, block: Block) -> LoopCount | None:
         """Return the count of the loop with a body; None for the function's."""
