@@ -9,13 +9,11 @@ causal one. No GPU is needed.
 
 import argparse
 import sys
-import tempfile
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from record import record
-from sass import main_loop, read
+from sass import code_of, main_loop
 from tables import table
 
 import mlir_smem.language as sl
@@ -86,10 +84,7 @@ def count(options: dict[str, bool], causal: bool) -> dict[str, Any]:
     kernel = sl.kernel(signature, warpgroups=3, min_blocks=1, **options)(attention)
     compiled = kernel.compile(*_TYPES, causal=causal)
     assert compiled.cubin is not None and compiled.report is not None
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "kernel.cubin")
-        file.write_bytes(compiled.cubin)
-        (code,) = read(file).values()
+    code = code_of(compiled.cubin)
     loop = main_loop(code)
     opcodes = Counter(i.name for i in (*loop.always, *loop.branches))
     return {

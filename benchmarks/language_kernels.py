@@ -11,7 +11,6 @@ emulator against NumPy, over the largest number of the result. Kernels are those
 import argparse
 import inspect
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,7 +21,7 @@ import ml_dtypes
 import numpy as np
 import twelve_kernels as twelve
 from record import record
-from sass import main_loop, read
+from sass import code_of, main_loop
 from tables import table
 
 from mlir_smem.examples import attention_backward, attention_plain, convolution, softmax, ssd
@@ -287,10 +286,7 @@ def measure(row: Row) -> dict[str, Any]:
     """Return what the table has of a kernel."""
     function = row.kernel.function
     compiled = row.kernel.compile(*row.types, **row.constants)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "kernel.cubin")
-        file.write_bytes(compiled.cubin)
-        (code,) = read(file).values()
+    code = code_of(compiled.cubin)
     loop = main_loop(code)
     source = Path(inspect.getsourcefile(function) or "").read_text()
     result = {

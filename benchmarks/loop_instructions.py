@@ -7,12 +7,10 @@ Products have tiles of 128x256x64 in bf16, attention 128 queries and keys. No GP
 
 import argparse
 import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from record import record
-from sass import main_loop, read
+from sass import code_of, main_loop
 from tables import table
 
 import mlir_smem
@@ -45,10 +43,7 @@ def kernels() -> dict[str, tuple[Any, Any]]:
 
 def count(compiled: Any) -> dict[str, Any]:
     """Return the instructions of the main loop, and for each wgmma in it."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "kernel.cubin")
-        file.write_bytes(compiled.cubin)
-        (code,) = read(file).values()
+    code = code_of(compiled.cubin)
     loop = main_loop(code)
     instructions = (*loop.always, *loop.branches)
     products = sum(instruction.multiplies for instruction in instructions)

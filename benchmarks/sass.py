@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sysconfig
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -268,6 +269,15 @@ def read(file: Path) -> dict[str, list[Instruction]]:
         )
         return parse(run.stdout)
     return (parse_ncu if file.suffix == ".csv" else parse)(file.read_text())
+
+
+def code_of(cubin: bytes) -> list[Instruction]:
+    """The instructions of the only function of a cubin."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "kernel.cubin")
+        file.write_bytes(cubin)
+        (code,) = read(file).values()
+    return code
 
 
 def _nvdisasm() -> str:

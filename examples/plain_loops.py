@@ -12,9 +12,8 @@ def matmul(A, B, C, *, bm=128, bn=256, bk=64, group=8):
     tiles_m, tiles_n = M // bm, N // bn
     a, b = sl.alloc((bm, bk), A.dtype), sl.alloc((bk, bn), B.dtype)
     for tile in sl.range(sl.block_id(0), tiles_m * tiles_n, sl.grid_dim(0)):
-        first = (
-            tile // (group * tiles_n) * group
-        )  # rows of tiles that share columns in the L2 cache
+        # The rows of a group of tiles share their columns in the L2 cache.
+        first = tile // (group * tiles_n) * group
         height, within = sl.minimum(sl.unsigned(tiles_m - first), group), tile % (group * tiles_n)
         rows, columns = sl.ds((first + within % height) * bm, bm), sl.ds(within // height * bn, bn)
         acc = sl.zeros((bm, bn), sl.f32)

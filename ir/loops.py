@@ -3,8 +3,11 @@
 #: Attribute of an `scf.for`: how many stages its tiles get; 1 leaves it as it is, 0 is as many as fit.
 STAGES = "smem.stages"
 
-#: Attribute of an `scf.for`: how its tiles are loaded, "cp-async" or "tma", where it has no producer.
+#: Attribute of an `scf.for` without a producer: how its tiles are loaded, one of `WAYS_OF_COPIES`.
 COPIES = "smem.copies"
+
+#: By all threads; by one that TMA loads for; by TMA if it can, else by all threads.
+WAYS_OF_COPIES = ("cp-async", "tma", "auto")
 
 #: Unit attribute of an `scf.for`: its loads go to a producer.
 SPECIALIZE = "smem.specialize"

@@ -21,6 +21,7 @@ from ...ir.kernel import ancestors_of, functions_of, threads_of
 from ...ir.walk import walk
 from ...layout.fragments import WARPGROUP
 from ...passes import Pass
+from ...passes.insert_sync.insertion_points import ancestor_in
 from ...passes.order.effects import ALIASES, base_of
 from ...passes.pipelining.rewriting import with_carried, yield_more
 from .generic import maps_of
@@ -142,11 +143,10 @@ def _adding_loops(op: Op, result: Value) -> Iterator[Op]:
 
 def _is_outside(value: Value, loop: Op) -> bool:
     """Whether a value is defined outside of a loop."""
-    owner = value.owner
-    op = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
-    if isinstance(owner, ir.Block) and op == loop:
-        return False
-    return op == loop or "function_type" in op.attributes or loop not in (op, *ancestors_of(op))
+    body, owner = loop.regions[0].blocks[0], value.owner
+    if isinstance(owner, ir.Block):
+        return owner != body and ancestor_in(body, owner.owner) is None
+    return ancestor_in(body, owner) is None
 
 
 def _accesses(op: Op, window: Value) -> bool:

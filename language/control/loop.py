@@ -8,7 +8,7 @@ from typing import Any
 
 from ...bindings.mlir import ir
 from ...dialect.build import i64
-from ...ir.loops import COPIES, OVERLAP, SPECIALIZE, STAGES
+from ...ir.loops import COPIES, OVERLAP, SPECIALIZE, STAGES, WAYS_OF_COPIES
 from ..errors import TraceError
 from ..locations import author_frame
 from ..trace import KernelTrace, current, op_builder, statement
@@ -88,17 +88,13 @@ def _attributes(stages: Any, specialize: bool) -> dict[str, Any]:
         raise TraceError(
             f"sl.range has stages={stages}; expected a number of stages, 0 for all that fit"
         )
-    if not current().options.inserts_sync:
-        raise TraceError(
-            f'sl.range has stages={stages} in a kernel with sync="manual", whose waits are its own; '
-            "leave sync out, or write the stages by sl.copy_async"
-        )
+    _check_sync(f"stages={stages}", ", or write the stages by sl.copy_async")
     return {STAGES: i64(stages)} | ({SPECIALIZE: ir.UnitAttr.get()} if specialize else {})
 
 
 @op_builder
 def _copies(way: Any, stages: int | None) -> str:
-    if way not in ("cp-async", "tma", "auto"):
+    if way not in WAYS_OF_COPIES:
         raise TraceError(f'sl.range has copies={way!r}; expected "cp-async", "tma" or "auto"')
     if stages is None:
         raise TraceError(
@@ -114,12 +110,17 @@ def _overlap(count: Any) -> dict[str, Any]:
         raise TraceError(
             f"sl.range has overlap={count!r}; expected a number of products, 0 for none"
         )
+    _check_sync(f"overlap={count}")
+    return {OVERLAP: i64(count)}
+
+
+def _check_sync(asked: str, otherwise: str = "") -> None:
+    """Check that the kernel's synchronization is inserted."""
     if not current().options.inserts_sync:
         raise TraceError(
-            f'sl.range has overlap={count} in a kernel with sync="manual", whose waits are its own; '
-            "leave sync out"
+            f'sl.range has {asked} in a kernel with sync="manual", whose waits are its own; '
+            f"leave sync out{otherwise}"
         )
-    return {OVERLAP: i64(count)}
 
 
 class RangeLoop:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import prod
 
 from ...bindings.irtypes import Block, Op, Value
 from ...bindings.mlir import ir
@@ -105,6 +106,8 @@ class _Division:
         *ops, terminator = (op.operation for op in self._body.operations)
         self._yields = list(terminator.operands)
         self._ops = [op for op in ops if not is_recomputed(op)]
+        #: The values of the body that each op is made of.
+        self._taken = {op: self._leaves(operands_of(op)) for op in self._ops}
         products = products_of(loop)
         if not 0 < count <= len(products):
             s = "" if len(products) == 1 else "s"
@@ -171,9 +174,6 @@ class _Division:
                     leaves[value] = None
         return leaves
 
-    def _taken_by(self, op: Op) -> dict[Value, None]:
-        return self._leaves(operands_of(op))
-
     def _is_late_value(self, value: Value) -> bool:
         if isinstance(value.owner, ir.Block):
             return value.arg_number > 0 and value.arg_number - 1 in self._late_arguments
@@ -185,7 +185,7 @@ class _Division:
         while changed:
             before = len(self._late), len(self._late_arguments)
             for op in self._ops:
-                if any(map(self._is_late_value, self._taken_by(op))):
+                if any(map(self._is_late_value, self._taken[op])):
                     self._late.add(op)
             for position, value in enumerate(self._yields):
                 if any(map(self._is_late_value, self._leaves([value]))):
@@ -198,7 +198,7 @@ class _Division:
             if op in self._late or not len(op.results) or op in self._early_products:
                 continue
             users = self._users(op)
-            taken = [x for x in self._taken_by(op) if isinstance(x.type, FragmentType)]
+            taken = [x for x in self._taken[op] if isinstance(x.type, FragmentType)]
             shrinks = sum(map(bits_of, op.results)) <= sum(map(bits_of, taken))
             if users and users <= self._late and not (taken and shrinks):
                 self._late.add(op)
@@ -206,7 +206,7 @@ class _Division:
     def _users(self, op: Op) -> set[Op | None]:
         """Return the ops that take results of an op; None is the next iteration."""
         results = set(op.results)
-        users: set[Op | None] = {x for x in self._ops if results & {*self._taken_by(x)}}
+        users: set[Op | None] = {x for x in self._ops if results & {*self._taken[x]}}
         if results & {*self._leaves(self._yields)}:
             users.add(None)
         return users
@@ -215,7 +215,7 @@ class _Division:
         """Let a stage be released where its last reader is."""
         readers: dict[Value, list[Op]] = {}
         for op in self._ops:
-            for wait in filter(None, map(wait_of, self._taken_by(op))):
+            for wait in filter(None, map(wait_of, self._taken[op])):
                 readers.setdefault(wait.pipeline, []).append(op)
         for op in self._ops:
             released = [x.pipeline for x in walk(op, ConsumerReleaseOp)]
@@ -242,11 +242,11 @@ class _Division:
         leaves = self._leaves([x for op in late for x in operands_of(op)] + yields)
         indices = [wait.index for x in leaves if (wait := wait_of(x)) is not None]
         leaves |= self._leaves(indices)
-        own = self._late_arguments | self._repeat_positions()
+        of_late_ops = self._late_arguments | self._repeat_positions()
 
         def crosses(value: Value) -> bool:
             if isinstance(value.owner, ir.Block):
-                return value.arg_number > 0 and value.arg_number - 1 not in own
+                return value.arg_number > 0 and value.arg_number - 1 not in of_late_ops
             return wait_of(value) is None and value.owner.operation not in self._late
 
         return tuple(filter(crosses, leaves))
@@ -280,11 +280,7 @@ def bits_of(value: Value) -> int:
     """Return the bits of a fragment in the registers of a warpgroup; 0 for other values."""
     if not isinstance(value.type, FragmentType):
         return 0
-    count = 1
-    for extent in shape_of(value.type):
-        count *= extent
-    type_ = tensor_of(value.type).element_type
-    return count * (type_.width if hasattr(type_, "width") else 32)
+    return prod(shape_of(value.type)) * tensor_of(value.type).element_type.width
 
 
 def _until(ops: list[Op], products: list[Op]) -> list[Op]:

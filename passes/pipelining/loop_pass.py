@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...bindings.diagnostics import remark
-from ...bindings.irtypes import Location, Op
+from ...bindings.irtypes import Location, Module, Op
 from ...ir.errors import OpError
+from ...ir.kernel import functions_of
 from ..driver.base import Pass, option
-from .rewriting import copy_of, prove, reason_of
+from .rewriting import copy_of, loops_of, prove, reason_of
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,18 @@ class LoopPass(Pass):
         "refuse", "whether results may have an order that is not known", choices=("refuse", "allow")
     )
     explain: bool = option(False, "print what was moved, and what was not, as remarks")
+
+    def change_loops(self, module: Module, change: Callable[[Op, int], Op]) -> None:
+        """Change the loops of functions, from the last one to the first: those that are made come before
+        the next one.
+
+        Args:
+            module: the module.
+            change: takes a function, and the position of a loop in it; returns what takes its place.
+        """
+        for function in functions_of(module):
+            for position in reversed(range(len(loops_of(function)))):
+                function = change(function, position)  # noqa: PLW2901
 
     def attempt(self, function: Op, change: Callable[[Op], str]) -> tuple[Op, str]:
         """Change a copy of a function; return what takes the function's place, and what was done.

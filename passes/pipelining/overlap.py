@@ -12,7 +12,7 @@ from ...dialect.ops import PartitionOp
 from ...dialect.ops.warp_specialize import MAX_REGISTERS
 from ...ir import emit
 from ...ir.errors import OpError
-from ...ir.kernel import ancestors_of, functions_of
+from ...ir.kernel import ancestors_of
 from ...ir.loops import OVERLAP
 from ...ir.walk import walk
 from ..check_async.integer_ranges import IntegerRanges
@@ -47,15 +47,13 @@ class OverlapProducts(LoopPass):
     only_marked: bool = option(False, "leave loops without smem.overlap as they are")
 
     def run(self, module: Module) -> None:
-        for function in functions_of(module):
-            for position in reversed(range(len(loops_of(function)))):
-                loop = loops_of(function)[position]
-                if OVERLAP in loop.attributes or not self.only_marked:
-                    function = self._overlap(function, position)  # noqa: PLW2901
+        self.change_loops(module, self._overlap)
 
     def _overlap(self, function: Op, position: int) -> Op:
         """Overlap the iterations of a loop; return the function, which may be a new one."""
         loop = loops_of(function)[position]
+        if OVERLAP not in loop.attributes and self.only_marked:
+            return function
         count = _late_count(loop)
         location, is_asked = loop.location, count > 0
         if OVERLAP in loop.attributes:
@@ -173,7 +171,8 @@ class _Overlapped:
         positions = sorted(self._parts.again)
         if not positions:
             return {}
-        *bounds, inits = (*list(self._loop.operands)[:3], list(self._loop.operands)[3:])
+        operands = list(self._loop.operands)
+        bounds, inits = operands[:3], operands[3:]
         carried = [inits[i] for i in positions]
         loop = emit.op("scf.for", (*bounds, *carried), [x.type for x in carried], regions=1)
         types = [bounds[0].type, *(x.type for x in carried)]

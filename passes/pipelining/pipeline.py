@@ -10,8 +10,7 @@ from ...bindings.irtypes import Module, Op
 from ...bindings.mlir import ir
 from ...dialect.ops import TileMma
 from ...ir.errors import OpError
-from ...ir.kernel import functions_of
-from ...ir.loops import COPIES, STAGES
+from ...ir.loops import COPIES, STAGES, WAYS_OF_COPIES
 from ...ir.walk import holds
 from ...layout.banks import MAX_BYTES
 from ..driver.base import option
@@ -21,9 +20,6 @@ from .loop_pass import LoopPass
 from .rewriting import loops_of, reason_of, wanted_stages
 from .staged_loop import StagedLoop
 from .stages import count_stages, tile_bytes
-
-#: How tiles are loaded: by all threads, by one that TMA loads for, or so if TMA can.
-_COPIES = ("cp-async", "tma", "auto")
 
 #: The remark about a loop that asks for nothing.
 _NOTHING_OVERLAPS = (
@@ -47,21 +43,18 @@ class PipelineLoops(LoopPass):
     stages: int = option(0, "stages of loops without smem.stages; 0: as many as fit, up to four")
     only_marked: bool = option(False, "leave loops without the attribute smem.stages as they are")
     max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
-    copies: str = option("cp-async", "how loops without smem.copies load", choices=_COPIES)
+    copies: str = option("cp-async", "how loops without smem.copies load", choices=WAYS_OF_COPIES)
 
     def run(self, module: Module) -> None:
-        for function in functions_of(module):
-            # From the last loop to the first: those that are made come before the next one.
-            for position in reversed(range(len(loops_of(function)))):
-                loop = loops_of(function)[position]
-                if STAGES in loop.attributes or not self.only_marked:
-                    function = self._with_stages(function, position)  # noqa: PLW2901
-                elif self.explain and holds(loop, TileMma) and loads_of(loop)[0]:
-                    remark(loop.location, _NOTHING_OVERLAPS)
+        self.change_loops(module, self._with_stages)
 
     def _with_stages(self, function: Op, position: int) -> Op:
         """Give the tiles of a loop stages; return the function, which may be a new one."""
         loop = loops_of(function)[position]
+        if STAGES not in loop.attributes and self.only_marked:
+            if self.explain and holds(loop, TileMma) and loads_of(loop)[0]:
+                remark(loop.location, _NOTHING_OVERLAPS)
+            return function
         wanted, copies = wanted_stages(loop, self.stages), _copies_of(loop, self.copies)
         if wanted == 1:
             return function
@@ -104,8 +97,8 @@ def _copies_of(loop: Op, default: str) -> str:
     if COPIES not in loop.attributes:
         return default
     attribute = loop.attributes[COPIES].maybe_downcast()
-    if not isinstance(attribute, ir.StringAttr) or attribute.value not in _COPIES:
-        raise OpError(loop, f"has {COPIES} = {attribute}; expected {' or '.join(_COPIES)}")
+    if not isinstance(attribute, ir.StringAttr) or attribute.value not in WAYS_OF_COPIES:
+        raise OpError(loop, f"has {COPIES} = {attribute}; expected {' or '.join(WAYS_OF_COPIES)}")
     return attribute.value
 
 

@@ -56,11 +56,11 @@ class PipelinedLoads:
 
     def emit(self, values: Mapping[Value, Value], index: Value) -> None:
         """Emit the loads of a pipeline index, with the new values of what they take."""
-        at = producer_acquire(self.pipeline, index)
+        number = producer_acquire(self.pipeline, index)
         for load, box in zip(self.loads, self.boxes, strict=True):
             starts = [x if isinstance(x, int) else new_value_of(values, x) for x in box.starts]
             with load.copy.location:
-                tile = stage(self.tiles[load.tile], at)
+                tile = stage(self.tiles[load.tile], number)
                 tma_load(box.array, tile, self.pipeline, index, starts)
         producer_commit(self.pipeline, index)
 
@@ -68,8 +68,8 @@ class PipelinedLoads:
         """Let the readers of the tiles wait for their stage, and release it."""
         first, *_, last = 2 * _users_in(self.block, self.users)
         with ir.InsertionPoint(first), first.location:
-            at = consumer_wait(self.pipeline, self.index)
-            staged = {tile: stage(tiles, at) for tile, tiles in self.tiles.items()}
+            number = consumer_wait(self.pipeline, self.index)
+            staged = {tile: stage(tiles, number) for tile, tiles in self.tiles.items()}
         for op in dict.fromkeys(self.users):
             for i, operand in enumerate(op.operands):
                 op.operands[i] = in_stage(operand, staged, op)

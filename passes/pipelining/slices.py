@@ -9,6 +9,7 @@ from ...bindings.irtypes import Block, Op, Value
 from ...bindings.mlir import ir
 from ...ir.errors import OpError
 from ...ir.kernel import function_of
+from ..insert_sync.insertion_points import ancestor_in
 from ..order.effects import ALIASES, base_of, is_constant_argument
 
 #: Dialects whose ops compute numbers from numbers.
@@ -76,7 +77,7 @@ def slice_of(values: Iterable[Value], body: Block) -> LoopSlice:
                 remaining.append(_yields_of(body)[value.arg_number - 1])
             continue
         op = owner.operation
-        if op in needed or not _is_in(op, body):
+        if op in needed or ancestor_in(body, op) is None:
             continue
         if op.block != body or not is_repeatable(op):
             raise OpError(op, "")
@@ -89,17 +90,6 @@ def slice_of(values: Iterable[Value], body: Block) -> LoopSlice:
 def _yields_of(body: Block) -> list[Value]:
     *_, last = body.operations
     return list(last.operands)
-
-
-def _is_in(op: Op, body: Block) -> bool:
-    """Whether an op is in a block, or in a region of one of its ops."""
-    block = op.block
-    while block != body:
-        parent = block.owner
-        if not hasattr(parent, "operation") or "function_type" in parent.operation.attributes:
-            return False
-        block = parent.operation.block
-    return True
 
 
 def is_repeatable(op: Op) -> bool:

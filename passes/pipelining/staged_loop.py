@@ -148,19 +148,19 @@ class StagedLoop:
             values: the new values of what they begin with.
             number: the number of the iteration.
         """
-        at = emit.binary("remui", number, self.stages)
+        stage_number = emit.binary("remui", number, self.stages)
         for load in self.loads:
             source = new_value_of(values, load.copy.source)
-            attributes = load.copy.attributes
-            kept = {PERMUTATION: attributes[PERMUTATION]} if PERMUTATION in attributes else {}
+            permutation = load.copy.attributes.get(PERMUTATION, None)
             with load.copy.location:
-                create(CopyAsyncOp, [source, stage(self.tiles[load.tile], at)], **kept)
+                tile = stage(self.tiles[load.tile], stage_number)
+                create(CopyAsyncOp, [source, tile], permutation=permutation)
 
     def read_stages(self, number: Value) -> None:
         """Let the ops of the loop take the stage of the iteration of a number."""
         with ir.InsertionPoint.at_block_begin(self.body), self.loop.location:
-            at = emit.binary("remui", number, self.stages)
-            staged = {load.tile: stage(self.tiles[load.tile], at) for load in self.loads}
+            stage_number = emit.binary("remui", number, self.stages)
+            staged = {load.tile: stage(self.tiles[load.tile], stage_number) for load in self.loads}
         for op in dict.fromkeys(op for load in self.loads for op in load.users):
             for i, operand in enumerate(op.operands):
                 op.operands[i] = in_stage(operand, staged, op)

@@ -134,10 +134,9 @@ class _Column:
         if not isinstance(view, SmemOp) or isinstance(view, ElectOp):
             return "barrier of all threads" if op.name == "gpu.barrier" else ""
         if view.effects.awaits is not None:
-            left, what = pending_of(view), _AWAITED.get(view.effects.awaits, "group of copies")
-            return (
-                f"wait until at most {left} {what} runs" if left else f"wait until no {what} runs"
-            )
+            pending = pending_of(view)
+            awaited = _AWAITED.get(view.effects.awaits, "group of copies")
+            return f"wait until {f'at most {pending}' if pending else 'no'} {awaited} runs"
         if view.effects.orders:
             return op.name.removeprefix("smem.").replace("_", " ")
         computes = any(isinstance(x.type, FragmentType) for x in op.results)

@@ -360,11 +360,7 @@ class RelativeIndices(JointRun):
         assert side is not None
         counters = state.threads[thread].counters
         index = self.evaluate(thread, instruction, instruction.op.index, counters)
-        slot, iteration = self._sides[thread].index(side), self._iteration(state, thread)
-        outstanding, _ = _counts(state.threads[thread], slot)
-        key = op_address(instruction.op), iteration
-        self._outstanding.setdefault(key, set()).add(outstanding)
-        return side, slot, iteration, index
+        return side, self._sides[thread].index(side), self._iteration(state, thread), index
 
     def _wait(
         self, state: JointState, thread: int, instruction: PipelineInstruction
@@ -372,6 +368,7 @@ class RelativeIndices(JointRun):
         before, op = state.threads[thread], instruction.op
         side, slot, iteration, index = self._request(state, thread, instruction)
         outstanding, in_chunk = _counts(before, slot)
+        self._note_outstanding(op, iteration, outstanding)
         self._note_arrivals(state, thread, instruction, index)
         round_robin = self._round_robins.get((self.programs[thread].partition, side))
         skipped = number(0)
@@ -421,6 +418,10 @@ class RelativeIndices(JointRun):
         if event not in self._events[thread]:
             self._events[thread].append(event)
 
+    def _note_outstanding(self, op: Op, iteration: Iteration, outstanding: int) -> None:
+        """Note how many indices are outstanding before a wait or arrival."""
+        self._outstanding.setdefault((op_address(op), iteration), set()).add(outstanding)
+
     def _note_arrivals(
         self, state: JointState, thread: int, instruction: PipelineInstruction, index: Polynomial
     ) -> None:
@@ -445,6 +446,7 @@ class RelativeIndices(JointRun):
         before, op = state.threads[thread], instruction.op
         side, slot, iteration, index = self._request(state, thread, instruction)
         (outstanding, in_chunk), following = _counts(before, slot), None
+        self._note_outstanding(op, iteration, outstanding)
         constant = self.values.polynomial(op.index).constant
         if constant is not None and _is_empty(constant + 1, side):
             # The stages of the first indices are empty: they need not be acquired.
