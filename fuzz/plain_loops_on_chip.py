@@ -31,5 +31,11 @@ def _run(kernel: Any, arrays: dict[str, np.ndarray], grid: tuple[int, int]) -> n
     return run_on_gpu(compiled, None, arrays, ["C"], grid=(*grid, 1))["C"]
 
 
+#: CUDA reserves addresses for all memory of the machine.
+_GIGABYTES = 2.0**20
+
 if __name__ == "__main__":
-    main(Fuzzer("plain_loops_on_chip", draw, check, suffix=".txt", lifetime=200, seconds=60))
+    fuzzer = Fuzzer(
+        "plain_loops_on_chip", draw, check, ".txt", lifetime=200, seconds=60, gigabytes=_GIGABYTES
+    )
+    main(fuzzer)

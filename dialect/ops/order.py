@@ -15,9 +15,10 @@ class OrderWaitOp(SmemOp, name="order_wait"):
 
     The warpgroups of an `smem.partition` take turns in the order of their indices, and after the last one
     comes the first one again. A turn ends with the next `smem.order_arrive` of the block. Within a turn a
-    warpgroup does not wait for others: no wait for a pipeline, no barrier, no branch and no loop. All
-    warpgroups of the partition take as many turns. The order says nothing about memory; it decides whose
-    mma run first, so that one warpgroup computes in registers while the mma of another one run.
+    warpgroup does not wait for others: no wait for a pipeline, no barrier of several warpgroups, no loop,
+    and no branch but `smem.elect`. All warpgroups of the partition take as many turns. The order says
+    nothing about memory; it decides whose mma run first, so that one warpgroup computes in registers or
+    stores while the mma of another one run.
     """
 
     effects = Effects(Scope.WARPGROUP)

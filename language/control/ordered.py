@@ -35,7 +35,8 @@ def ordered() -> Ordered:
     """Let the warpgroups of a partition run a block one after the other: `with sl.ordered():`.
 
     The first warpgroup comes first, and after the last one the first again. What the block assigns is
-    defined after it. It holds no wait for a pipeline and no barrier, no branch and no loop.
+    defined after it. It holds no wait for a pipeline, no barrier of several warpgroups, no branch but
+    `with sl.elect()`, and no loop.
 
     Example:
         >>> with sl.warp_specialize():

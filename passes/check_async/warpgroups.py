@@ -22,6 +22,7 @@ from ...dialect.effects import Completion, Scope
 from ...dialect.op import SmemOp
 from ...dialect.ops import (
     ConsumerWaitOp,
+    ElectOp,
     MapOp,
     OrderArriveOp,
     OrderWaitOp,
@@ -132,7 +133,7 @@ def check_reductions(function: Op) -> None:
         if isinstance(op, SemaphoreArriveOp) or op.warpgroups == 1:
             _check_threads(op, values)
             continue
-        reason = next(_differences(op, values), None)
+        reason = next(differences(op, values), None)
         if reason:
             remark(
                 op.location,
@@ -186,8 +187,8 @@ def _is_at_warpgroup(op: Op, values: SymbolicValues) -> bool:
     )
 
 
-def _differences(op: Op, values: SymbolicValues) -> Iterator[str]:
-    """Yield why some warpgroups may not execute an op, from the innermost region on."""
+def differences(op: Op, values: SymbolicValues) -> Iterator[str]:
+    """Yield why some warpgroups may execute an op less often than others, innermost region first."""
     inner = op.operation
     for outer in (*ancestors_of(op), function_of(op)):
         # All threads that execute a region execute its first block, to which no op branches.
@@ -227,7 +228,7 @@ def check_order(function: Op) -> None:
     for op in turns:
         if values is None or not isinstance(op, OrderWaitOp):
             continue
-        if reason := next(_differences(op, values), None):
+        if reason := next(differences(op, values), None):
             remark(
                 op.location,
                 f"cannot prove that all warpgroups of its smem.partition take turns: {reason}",
@@ -269,6 +270,8 @@ def _may_wait(op: Op) -> bool:
     """Whether an op, or an op in its regions, may wait for threads of other warpgroups."""
     if isinstance(op, MapOp):
         return False
+    if isinstance(op, ElectOp):
+        return any(_may_wait(inner) for inner in op.regions[0].blocks[0].operations)
     if len(op.regions):
         return True
     if not isinstance(op, SmemOp):

@@ -11,6 +11,7 @@ from ...dialect.ops import ElectOp, StoreOp
 from ...dialect.ops.alloc import alloc
 from ...dialect.ops.columns import columns
 from ...dialect.ops.copy_groups import tma_commit, tma_wait
+from ...dialect.ops.order import order_arrive, order_wait
 from ...dialect.ops.stage import stage
 from ...dialect.ops.store import store
 from ...dialect.ops.subtile import subtile
@@ -24,6 +25,7 @@ from ...ir.walk import walk
 from ...ir.windows import ArrayWindow, window_of
 from ..check_async.integer_ranges import IntegerRanges
 from ..check_async.polynomials import number
+from ..check_async.warpgroups import differences
 from ..order.effects import is_known
 from ..order.program import LOOPS
 
@@ -44,11 +46,14 @@ class BulkStore(NamedTuple):
         op: the store.
         window: where it stores.
         width: the columns that are stored at a time.
+        takes_turns: whether warpgroups may store one after the other: all do, equally often, and no other
+            store of a fragment follows, between which they would wait for each other.
     """
 
     op: StoreOp
     window: ArrayWindow
     width: int
+    takes_turns: bool
 
     @property
     def shared_bytes(self) -> int:
@@ -88,7 +93,9 @@ def _bulk_store(op: StoreOp, function: Op, ranges: IntegerRanges) -> BulkStore |
         known = number(start) if isinstance(start, int) else ranges.values.polynomial(start)
         if not ranges.is_natural_at(op, known):
             return None
-    return BulkStore(op, window, width)
+    block = list(op.operation.block.operations)
+    is_last = not any(isinstance(x, StoreOp) for x in block[block.index(op) + 1 :])
+    return BulkStore(op, window, width, is_last and not any(differences(op, ranges.values)))
 
 
 def _is_only_stored(array: Value, op: StoreOp) -> bool:
@@ -103,31 +110,47 @@ def _is_only_stored(array: Value, op: StoreOp) -> bool:
     return True
 
 
-def store_in_bulk(found: BulkStore, before: Op) -> None:
+def store_in_bulk(found: BulkStore, before: Op, consumers: int) -> None:
     """Let TMA store what an op stores, through buffers that are allocated in front of another op.
 
     In a loop, what the thread has stored before is complete first: the window of the next iteration may
-    have the same elements.
+    have the same elements. There warpgroups store in turns, so the mma of one run while another stores.
+
+    Args:
+        found: the store.
+        before: the buffers are allocated in front of this op.
+        consumers: the warpgroups that store.
     """
     op, window = found.op, found.window
     rows, all_columns = shape_of(op.fragment.type)
     with ir.InsertionPoint(before), op.location:
         buffers = alloc((_BUFFERS, rows, found.width), window.array.type.element_type)
     is_repeated = any(outer.name in LOOPS for outer in ancestors_of(op))
+    takes_turns = found.takes_turns and is_repeated and consumers > 1
     with ir.InsertionPoint(op), op.location:
+        if is_repeated:
+            with _elected():
+                tma_wait()
+        if takes_turns:
+            order_wait()
         for position, first in enumerate(range(0, all_columns, found.width)):
             count = min(found.width, all_columns - first)
             tile = stage(buffers, position % _BUFFERS)
             if count < found.width:
                 tile = subtile(tile, (0, 0), (rows, count))
             store(columns(op.fragment, first, count), tile)
-            elect = create(ElectOp, regions=1, scope="warpgroup")
-            with ir.InsertionPoint(ir.Block.create_at_start(elect.regions[0], [])):
-                if is_repeated and not position:
-                    tma_wait()
+            with _elected():
                 tma_store(tile, window.array, (*window.starts[:-1], _column(window, first)))
                 tma_commit()
+        if takes_turns:
+            order_arrive()
     op.operation.erase()
+
+
+def _elected() -> ir.InsertionPoint:
+    """Emit ops for one thread of the warpgroup; return where they go."""
+    elect = create(ElectOp, regions=1, scope="warpgroup")
+    return ir.InsertionPoint(ir.Block.create_at_start(elect.regions[0], []))
 
 
 def _column(window: ArrayWindow, first: int) -> Value | int:

@@ -15,6 +15,8 @@ from ...dialect.ops import (
     LoadOp,
     MapOp,
     MmaOp,
+    OrderArriveOp,
+    OrderWaitOp,
     ReduceOp,
     StoreOp,
     TmaCommitOp,
@@ -34,7 +36,10 @@ from ...ir.windows import window_of
 ROWS = 64
 
 #: Ops without fragments.
-_OTHERS = (ConsumerReleaseOp, ConsumerWaitOp, ElectOp, SubviewOp, TmaCommitOp, TmaWaitOp)
+_OTHERS = (
+    *(ConsumerReleaseOp, ConsumerWaitOp, ElectOp, SubviewOp),
+    *(OrderArriveOp, OrderWaitOp, TmaCommitOp, TmaWaitOp),
+)
 
 
 def rows_of(type_: Type) -> int | None:

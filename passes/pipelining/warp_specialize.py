@@ -136,7 +136,7 @@ class _Specialization:
         for owner, loads in found.items():
             self._make_groups(owner, loads, stages.get(owner, 1), consumers)
         for found_store in self._stores:
-            store_in_bulk(found_store, self._whole)
+            store_in_bulk(found_store, self._whole, consumers)
         partitions = self._make_partitions(consumers)
         self._fill_producer(partitions[0])
         for block in found:

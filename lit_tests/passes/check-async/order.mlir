@@ -178,3 +178,33 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// A thread of the warpgroup may store, and wait for its stores; not for a pipeline.
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+gpu.module @m {
+  gpu.func @elects(%a: memref<64x64xbf16>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %tile = "smem.alloc"() : () -> !t
+    %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 2 : i32} : () -> !smem.pipeline
+    "smem.warp_specialize"() ({
+      "smem.partition"() ({
+        "smem.order_wait"() : () -> ()
+        "smem.elect"() ({
+          "smem.tma_store"(%tile, %a, %c0, %c0) : (!t, memref<64x64xbf16>, index, index) -> ()
+          "smem.tma_commit"() : () -> ()
+          "smem.tma_wait"() {pending = 0 : i32} : () -> ()
+        }) {scope = "warpgroup"} : () -> ()
+        "smem.order_arrive"() : () -> ()
+        "smem.order_wait"() : () -> ()
+        // expected-error-re@+1 {{'smem.elect' op may wait for other warpgroups in the turn that begins at {{[0-9:]+}}}}
+        "smem.elect"() ({
+          %s = "smem.producer_acquire"(%pipeline, %c0) : (!smem.pipeline, index) -> index
+        }) {scope = "warpgroup"} : () -> ()
+        "smem.order_arrive"() : () -> ()
+      }) {warpgroups = 2 : i32} : () -> ()
+    }) : () -> ()
+    gpu.return
+  }
+}
