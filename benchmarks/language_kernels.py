@@ -24,7 +24,7 @@ from record import record
 from sass import code_of, main_loop
 from tables import table
 
-from mlir_smem.examples import attention_backward, attention_plain, convolution, softmax, ssd
+from mlir_smem.examples import attention_backward, convolution, plain_loops, softmax, ssd
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from kernel_lines import kernel_lines
@@ -131,7 +131,7 @@ def overlapped_attention() -> Errors:
     q, k, v = (random(2, 256, 64, seed=seed) for seed in range(3))
     o = zeros(2, 256, 64)
     arrays = (array[None] for array in (q, k, v, o))
-    attention_plain.attention(*arrays, d=64, causal=True, on="cpu")
+    plain_loops.attention(*arrays, d=64, causal=True, on="cpu")
     return [(o, reference_attention(*exact(q, k, v))[0])]
 
 
@@ -255,7 +255,7 @@ ROWS: dict[str, Row] = {
     ),
     "4 causal attention": Row(twelve.attention, _FORWARD, attention, (45, 918, 1912, 82000)),
     "4b with overlap": Row(
-        attention_plain.attention,
+        plain_loops.attention,
         (B, B, B, B),
         overlapped_attention,
         (55, 980, 3000, 82000),

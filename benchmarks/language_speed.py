@@ -1,16 +1,14 @@
 """Kernels as one writes them in the language, against tuned ones of ours, torch.compile and cuBLAS.
 
-    python benchmarks/language_speed.py [--only products loops attention softmax int4] [--rounds 15]
-        [--record FILE]
+    python benchmarks/language_speed.py [--only products loops softmax int4] [--rounds 15] [--record FILE]
 
 *products* and *loops* are the plain loops of `examples/plain_loops.py`: products against `matmul` in the
 same configuration, and by `cp.async` (`examples/matmul.py`) against those with stages by hand
-(`examples/manual_sync/matmul.py`); attention against `kernels.attention`. *attention* is
-`examples/attention_plain.py` against that: bf16, batch * length = 16384, heads * d = 2048. *softmax* is
-that of A * B (`examples/softmax.py`) against torch.compile (max-autotune) and PyTorch. *int4* is
-`examples/int4_matmul.py` with 16 columns of activations, against `torch.mm` and `matmul` of bf16.
-Contenders alternate in each round, sustained, in CUDA graphs; data are random. Each result is compared
-with PyTorch's.
+(`examples/manual_sync/matmul.py`); attention against `kernels.attention`, bf16, batch * length = 16384,
+heads * d = 2048. *softmax* is that of A * B (`examples/softmax.py`) against torch.compile (max-autotune)
+and PyTorch. *int4* is `examples/int4_matmul.py` with 16 columns of activations, against `torch.mm` and
+`matmul` of bf16. Contenders alternate in each round, sustained, in CUDA graphs; data are random. Each
+result is compared with PyTorch's.
 """
 
 import argparse
@@ -27,7 +25,6 @@ from record import record
 from torch_contenders import StreamContender
 
 from mlir_smem.examples import plain_loops
-from mlir_smem.examples.attention_plain import attention as plain_attention
 from mlir_smem.examples.int4_matmul import int4_matmul
 from mlir_smem.examples.manual_sync.matmul import matmul as written_out
 from mlir_smem.examples.matmul import matmul as staged
@@ -102,12 +99,7 @@ def product_cases() -> Iterator[Case]:
         yield Case("product by cp.async", shape, operations, calls, expected)
 
 
-def loop_cases() -> Iterator[Case]:
-    """Attention as a plain loop."""
-    return attention_cases(plain_loops.attention)
-
-
-def attention_cases(kernel: Any = plain_attention) -> Iterator[Case]:
+def attention_cases() -> Iterator[Case]:
     """Attention of heads (batch, length, heads, d)."""
     for d, length, causal in product((128, 64), (4096, 8192), (False, True)):
         batch, heads = 16384 // length, 2048 // d
@@ -115,7 +107,7 @@ def attention_cases(kernel: Any = plain_attention) -> Iterator[Case]:
         out = torch.empty_like(q)
         views = [x.transpose(1, 2) for x in (q, k, v, torch.empty_like(q))]
         calls: dict[str, Callable[[], Any]] = {
-            "plain": launching(kernel, *views, d=d, causal=causal),
+            "plain": launching(plain_loops.attention, *views, d=d, causal=causal),
             "kernels.attention": partial(transposed_attention, q, k, v, causal, out),
         }
         operations = 4 * batch * heads * length * length * d // (2 if causal else 1)
@@ -189,8 +181,7 @@ def transposed_product(
 
 CASES: dict[str, Callable[[], Iterator[Case]]] = {
     "products": product_cases,
-    "loops": loop_cases,
-    "attention": attention_cases,
+    "loops": attention_cases,
     "softmax": softmax_cases,
     "int4": int4_cases,
 }

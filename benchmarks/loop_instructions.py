@@ -2,7 +2,7 @@
 
     python benchmarks/loop_instructions.py [--record FILE]
 
-Products have tiles of 128x256x64 in bf16, attention 128 queries and keys. No GPU is needed.
+Products have tiles of 128x256x64 in bf16. No GPU is needed.
 """
 
 import argparse
@@ -15,7 +15,6 @@ from tables import table
 
 import mlir_smem
 from mlir_smem.examples import plain_loops
-from mlir_smem.examples.attention_plain import attention as attention_by_hand
 from mlir_smem.examples.manual_sync.matmul import matmul as staged_by_hand
 from mlir_smem.examples.matmul import matmul as staged
 from mlir_smem.kernels.gemm import Config, Problem
@@ -27,18 +26,10 @@ _TYPES = ("bf16",) * 3
 def kernels() -> dict[str, tuple[Any, Any]]:
     """The compiled kernels of each row: the plain loop, and the one by hand."""
     generated = text(Problem(), Config(tile=(128, 256, 64), stages=4, group=8))
-    rows = {
+    return {
         "product, TMA": (plain_loops.matmul.compile(*_TYPES), mlir_smem.compile(generated)),
         "product, cp.async": (staged.compile(*_TYPES), staged_by_hand.compile(*_TYPES)),
     }
-    for d in (64, 128):
-        for causal in (False, True):
-            name = f"{'causal ' if causal else ''}attention, d = {d}"
-            rows[name] = tuple(
-                kernel.compile(*_TYPES, "bf16", d=d, causal=causal)
-                for kernel in (plain_loops.attention, attention_by_hand)
-            )
-    return rows
 
 
 def count(compiled: Any) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def store_in_bulk(found: BulkStore, before: Op, consumers: int) -> None:
     takes_turns = found.takes_turns and is_repeated and consumers > 1
     with ir.InsertionPoint(op), op.location:
         if is_repeated:
-            with _elected():
+            with _one_thread():
                 tma_wait()
         if takes_turns:
             order_wait()
@@ -139,7 +139,7 @@ def store_in_bulk(found: BulkStore, before: Op, consumers: int) -> None:
             if count < found.width:
                 tile = subtile(tile, (0, 0), (rows, count))
             store(columns(op.fragment, first, count), tile)
-            with _elected():
+            with _one_thread():
                 tma_store(tile, window.array, (*window.starts[:-1], _column(window, first)))
                 tma_commit()
         if takes_turns:
@@ -147,7 +147,7 @@ def store_in_bulk(found: BulkStore, before: Op, consumers: int) -> None:
     op.operation.erase()
 
 
-def _elected() -> ir.InsertionPoint:
+def _one_thread() -> ir.InsertionPoint:
     """Emit ops for one thread of the warpgroup; return where they go."""
     elect = create(ElectOp, regions=1, scope="warpgroup")
     return ir.InsertionPoint(ir.Block.create_at_start(elect.regions[0], []))

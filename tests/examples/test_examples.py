@@ -79,7 +79,6 @@ def test_no_example_is_forgotten():
         "attention.mlir",
         "attention.py",
         "attention_backward.py",
-        "attention_plain.py",
         "build_matmul.py",
         "convolution.py",
         "gemm.py",

@@ -4,7 +4,6 @@ import plain_examples as cases
 import pytest
 
 from mlir_smem.examples import plain_loops
-from mlir_smem.examples.attention_plain import attention
 from mlir_smem.examples.convolution import convolution
 from mlir_smem.examples.softmax import softmax
 from mlir_smem.examples.ssd import ssd
@@ -15,8 +14,6 @@ ASSUMED = "assumed, not proven: gpu.block_id x < T // 128"
 @pytest.mark.parametrize(
     "kernel, case",
     [
-        (attention, cases.attention(1, 1, 256, 64, True)),
-        (attention, cases.attention(1, 2, 128, 64, False)),
         (plain_loops.attention, cases.attention(1, 1, 256, 64, True)),
         (plain_loops.attention, cases.attention(1, 2, 128, 64, False)),
         (plain_loops.matmul[2], cases.matmul(384, 64, 48, bm=128, bn=64, bk=16)),
@@ -28,10 +25,8 @@ ASSUMED = "assumed, not proven: gpu.block_id x < T // 128"
     ],
     ids=[
         "causal attention",
-        "attention of heads",
-        "causal attention as a plain loop",
-        "attention as a plain loop",
-        "a product as a plain loop",
+        "attention",
+        "persistent product",
         "softmax",
         "softmax of two CTAs",
         "two images",
@@ -48,7 +43,6 @@ def test_an_example(kernel, case):
 @pytest.mark.parametrize(
     "kernel, types, assumed",
     [
-        (attention, ["bf16"] * 4, [ASSUMED]),
         (plain_loops.attention, ["bf16"] * 4, [ASSUMED]),
         (plain_loops.matmul, ["bf16"] * 3, []),
         (softmax, ["bf16"] * 3, []),

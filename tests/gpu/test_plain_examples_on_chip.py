@@ -4,7 +4,6 @@ import plain_examples as cases
 import pytest
 
 from mlir_smem.examples import plain_loops
-from mlir_smem.examples.attention_plain import attention
 from mlir_smem.examples.convolution import convolution
 from mlir_smem.examples.softmax import softmax
 from mlir_smem.examples.ssd import ssd
@@ -15,8 +14,6 @@ torch = pytest.importorskip("torch")
 @pytest.mark.parametrize(
     "kernel, case",
     [
-        (attention, cases.attention(2, 3, 512, 128, True)),
-        (attention, cases.attention(1, 2, 384, 64, False)),
         (plain_loops.attention, cases.attention(2, 3, 512, 128, True)),
         (plain_loops.attention, cases.attention(1, 2, 384, 64, False)),
         (plain_loops.matmul[5], cases.matmul(1152, 512, 192)),
@@ -28,9 +25,7 @@ torch = pytest.importorskip("torch")
     ids=[
         "causal attention",
         "attention",
-        "causal attention as a plain loop",
-        "attention as a plain loop",
-        "a product as a plain loop",
+        "persistent product",
         "softmax",
         "softmax of two CTAs",
         "convolution",

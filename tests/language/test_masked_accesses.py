@@ -148,8 +148,8 @@ def masks(kernel, *types, **constants):
 
 
 EXAMPLES = (
-    *("attention", "attention_backward", "attention_plain", "convolution", "gemm"),
-    *("int4_matmul", "matmul", "softmax", "ssd"),
+    *("attention", "attention_backward", "convolution", "gemm"),
+    *("int4_matmul", "matmul", "plain_loops", "softmax", "ssd"),
 )
 
 

@@ -1,5 +1,4 @@
-"""Inputs and exact results of `attention_plain.py`, `plain_loops.py`, `softmax.py`, `convolution.py` and
-`ssd.py` of `examples/`.
+"""Inputs and exact results of examples: `plain_loops.py`, `softmax.py`, `convolution.py` and `ssd.py`.
 
 Each function returns the arguments of a kernel, results included, the constants, and for each result the
 argument's index, what float64 has, and how far from it the kernel's may be.
