@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from ...bindings.irtypes import Op, Value
@@ -147,10 +149,12 @@ def store_in_bulk(found: BulkStore, before: Op, consumers: int) -> None:
     op.operation.erase()
 
 
-def _one_thread() -> ir.InsertionPoint:
-    """Emit ops for one thread of the warpgroup; return where they go."""
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Emit what is emitted in the context for one thread of the warpgroup."""
     elect = create(ElectOp, regions=1, scope="warpgroup")
-    return ir.InsertionPoint(ir.Block.create_at_start(elect.regions[0], []))
+    with ir.InsertionPoint(ir.Block.create_at_start(elect.regions[0], [])):
+        yield
 
 
 def _column(window: ArrayWindow, first: int) -> Value | int:
