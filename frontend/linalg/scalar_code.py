@@ -208,11 +208,21 @@ class FragmentEvaluator:
         if op.name == "arith.truncf" and dtype in _NARROW:
             return round_to(operands[0].fragment, dtype)
         wide = sl.f32 if dtype in _NARROW else dtype
-        fragments = [operand.fragment for operand in operands]
+        fragments = _as_matrices([operand.fragment for operand in operands])
         computed = sl.map(partial(_create_op, op, wide, self._approximate), *fragments, dtype=wide)
         if dtype not in _NARROW or op.name in _EXACT or op.name == "arith.constant":
             return TypedFragment(computed, dtype)
         return round_to(computed, dtype)
+
+
+def _as_matrices(operands: list[Any]) -> list[Any]:
+    """Let slices along both axes meet as in a matrix; return other operands as they are."""
+    axes = [x.axis if isinstance(x, sl.Fragment) else None for x in operands]
+    if len({axis for axis in axes if axis is not None}) < 2:
+        return operands
+    # What lacks the columns, axis 1, has an element for each row.
+    indices = {0: (None, slice(None)), 1: (slice(None), None)}
+    return [x if axis is None else x[indices[axis]] for x, axis in zip(operands, axes, strict=True)]
 
 
 def round_to(exact: Any, dtype: sl.DType) -> TypedFragment:

@@ -17,7 +17,7 @@ from ..values.boolean import Bool
 from ..values.fragment import Fragment, as_node, readable
 from ..values.index import Index
 from ..values.node import ElementOp, join_shapes
-from ..values.scalar import Scalar
+from ..values.scalar import Number, Scalar
 from ..values.tile import Tile
 
 
@@ -73,7 +73,7 @@ def wrap(built: Any) -> Any:
 @op_builder
 def map_(
     function: Callable[..., Any],
-    *fragments: Fragment,
+    *fragments: Any,
     with_position: bool = False,
     dtype: DType | None = None,
 ) -> Fragment:
@@ -83,8 +83,8 @@ def map_(
 
     Args:
         function: builds the element: it takes an MLIR value of each fragment, and returns one.
-        fragments: readable accumulators, or slices, of one element type; with `dtype` also expressions
-            and positions, each of its own type.
+        fragments: readable accumulators, or slices, of one element type; with `dtype` also expressions,
+            positions and numbers of the kernel, each of its own type.
         with_position: whether the function also takes the row and the column.
         dtype: the type of what the function returns. The result is then an expression, which is computed
             where it is used, as one of operators.
@@ -113,10 +113,9 @@ def map_(
     return Fragment(smem.map(values, function, with_position=with_position))
 
 
-def _expression(
-    function: Callable[..., Any], operands: tuple[Fragment, ...], dtype: DType
-) -> Fragment:
-    nodes = tuple(as_node(operand, readable(operand).dtype) for operand in operands)
+def _expression(function: Callable[..., Any], operands: tuple[Any, ...], dtype: DType) -> Fragment:
+    checked = [x if isinstance(x, Number) else readable(x) for x in operands]
+    nodes = tuple(as_node(operand, operand.dtype) for operand in checked)
     here = current().here()
     return Fragment(node=ElementOp(dtype, *join_shapes(nodes), "map", nodes, here, build=function))
 

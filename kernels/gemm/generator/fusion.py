@@ -74,6 +74,7 @@ class Fusion:
         ir: the function as IR, on a fragment of 64x64.
         stored: for each result, the element types that it can be stored as, the default first.
         products: how many products it takes.
+        accumulator: their element type, "f32" or "i32".
         function: the function: it takes a fragment of each product, and by name the operands' elements
             and the positions `row` and `col`; it returns a fragment of the same shape, or two.
     """
@@ -82,6 +83,7 @@ class Fusion:
     ir: str
     stored: tuple[tuple[str, ...], ...]
     products: int
+    accumulator: str
     function: Callable[..., Any] = field(compare=False, repr=False)
 
     @property
@@ -126,8 +128,27 @@ class Fusion:
         for operand in self.operands:
             if operand.name not in loaded:
                 element = _element(arrays[operand.name], operand, *read)
-                named[operand.name] = _read(element, operand, shape, exchanged)
+                named[operand.name] = self._read(element, operand, shape, exchanged)
         return named
+
+    def _read(
+        self, element: Any, operand: EpilogueOperand, shape: tuple[int, int], exchanged: bool
+    ) -> Any:
+        """Return the element in registers: a slice of a vector's elements, or a fragment of a matrix's.
+
+        Beside products of f32, integers are in registers as f32 of the same bits: inputs of an expression
+        are of one type.
+        """
+        if operand.shape not in ("mn", "m", "n") or element.dtype not in (sl.f32, sl.i32):
+            return element
+        as_bits = element.dtype == sl.i32 and self.accumulator == "f32"
+        kept = element.bitcast(sl.f32) if as_bits else element
+        if operand.shape == "mn":
+            kept = sl.full(shape, kept, kept.dtype)
+        else:
+            dim = (operand.shape == "n") != exchanged  # along which it varies
+            kept = sl.full((shape[dim],), kept, kept.dtype, axis=1 - dim)
+        return kept.bitcast(sl.i32) if as_bits else kept
 
     def apply(self, products: Sequence[sl.Fragment], named: Mapping[str, Any]) -> list[sl.Fragment]:
         """Return the results of the function of fragments of the products.
@@ -166,7 +187,7 @@ def trace_epilogue(
         TraceError: for a mistake in the function, at its line.
     """
     _check_parameters(function, operands, products)
-    fusion = Fusion(tuple(operands), "", (), products, function)
+    fusion = Fusion(tuple(operands), "", (), products, accumulator, function)
     stored: list[tuple[str, ...]] = []
 
     def epilogue(*arrays: Any) -> None:
@@ -193,7 +214,7 @@ def trace_epilogue(
         ir = str(
             kernel.trace(*[accumulator] * products, *(operand.element for operand in operands))
         )
-    return Fusion(tuple(operands), ir, tuple(stored), products, function)
+    return Fusion(tuple(operands), ir, tuple(stored), products, accumulator, function)
 
 
 def _element(array: Any, operand: EpilogueOperand, row: sl.Fragment, column: sl.Fragment) -> Any:
@@ -203,16 +224,6 @@ def _element(array: Any, operand: EpilogueOperand, row: sl.Fragment, column: sl.
     indices = {"mn": (row, column), "m": (row,), "n": (column,), "": (0,)}[operand.shape]
     element = array[indices]
     return element.to(sl.f32) if element.dtype.is_float else element
-
-
-def _read(element: Any, operand: EpilogueOperand, shape: tuple[int, int], exchanged: bool) -> Any:
-    """Return the element in registers: a slice of a vector's elements, or a fragment of a matrix's."""
-    if operand.shape not in ("mn", "m", "n") or element.dtype not in (sl.f32, sl.i32):
-        return element
-    if operand.shape == "mn":
-        return sl.full(shape, element, element.dtype)
-    dim = (operand.shape == "n") != exchanged  # along which it varies
-    return sl.full((shape[dim],), element, element.dtype, axis=1 - dim)
 
 
 def _check_parameters(
