@@ -96,7 +96,9 @@ def _names(random: Random, pipeline: list[str]) -> list[str]:
     if chance < 0.4:
         return [_single(random)]
     if chance < 0.5:
-        return [f"smem-to-nvvm{pipeline[0].removeprefix('smem-assign-layouts')}"]
+        first = "smem-assign-layouts"
+        options = next(name.removeprefix(first) for name in pipeline if name.startswith(first))
+        return [f"smem-to-nvvm{options}"]
     if chance < 0.6:
         return pipeline
     if chance < 0.75:
