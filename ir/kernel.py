@@ -37,13 +37,18 @@ def ancestors_of(op: Op) -> Iterator[Op]:
         yield outer
 
 
-def functions_of(module: Module) -> Iterator[Op]:
-    """Yield the functions of a module and of its nested modules: ops with regions that are not
-    modules."""
+def functions_of(module: Module, declared: bool = False) -> Iterator[Op]:
+    """Yield the functions of a module and of its nested modules: ops with regions that are not modules.
+
+    Args:
+        module: the module.
+        declared: whether also those without a body.
+    """
     for op in list(module.operation.regions[0].blocks[0].operations):
+        regions = op.operation.regions
         if op.operation.name in MODULES:
-            yield from functions_of(op.operation)
-        elif len(op.operation.regions):
+            yield from functions_of(op.operation, declared)
+        elif len(regions) and (declared or any(len(region.blocks) for region in regions)):
             yield op.operation
 
 

@@ -54,6 +54,8 @@ class LowerWarpSpecialize(Pass):
     description = "lower partitions of warpgroups and elected threads to branches"
 
     def run(self, module: Module) -> None:
+        for op in walk(module.operation, WarpgroupBarrierOp):
+            function_of(op)  # which is an error outside of functions
         for function in functions_of(module):
             _lower_named_barriers(function)
         # Ops inside partitions are lowered before the partitions.

@@ -170,3 +170,8 @@ func.func @too_many_groups() attributes {known_block_size = array<i32: 1024, 1, 
   }) : () -> ()
   return
 }
+
+// -----
+
+// expected-error@+1 {{'smem.warpgroup_barrier' op is in no function; shared memory belongs to a kernel}}
+"smem.warpgroup_barrier"() : () -> ()

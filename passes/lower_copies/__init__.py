@@ -53,7 +53,7 @@ class LowerCopies(Pass):
                     except Invalid as error:
                         raise OpError(tile, str(error)) from None
             _erase(tile)
-        for function in functions_of(module):
+        for function in functions_of(module, declared=True):
             _check_signature(function)
 
 
