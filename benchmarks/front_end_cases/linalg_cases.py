@@ -1355,7 +1355,7 @@ func.func private @g(%a: {_A}, %b: {_B}) -> {_C} {{
   %z = memref.subview %c[8, 16] [32, 48] [1, 1]
     : memref<48x80xf32> to memref<32x48xf32, strided<[80, 1], offset: 656>>
   linalg.matmul ins(%x, %w : memref<32x64xbf16, strided<[128, 1], offset: 2048>>,
-    memref<64x48xbf16, strided<[64, 1], offset: 8>>) 
+    memref<64x48xbf16, strided<[64, 1], offset: 8>>)
     outs(%z : memref<32x48xf32, strided<[80, 1], offset: 656>>)
   return
 }
