@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from multiprocessing import get_context
 from typing import Any, NamedTuple
@@ -60,8 +61,7 @@ def cases_of(kind: str, seed: int, count: int) -> list[Case]:
     if kind == "torch" and find_spec("torch") is None:
         print("torch: not installed")
         return []
-    module = __import__(f"front_end_cases.{kind}_cases", fromlist=["CASES"])
-    return module.CASES
+    return import_module(f"front_end_cases.{kind}_cases").CASES
 
 
 def run_case(kind: str, seed: int, count: int, position: int) -> Outcome:
@@ -174,7 +174,7 @@ def main() -> int:
                 print(f"{kind}: {case.name}: {outcome.state}: {outcome.text}", flush=True)
     heading = ["", "programs", "lowered", "contractions", "with kernels", "wrong", "crash"]
     lines = [
-        [kind, *(str(r[name]) for name in ("programs",)), str(r["states"].get("lowered", 0))]
+        [kind, str(r["programs"]), str(r["states"].get("lowered", 0))]
         + [str(r[name]) for name in ("contractions", "with kernels")]
         + [str(r["states"].get(state, 0)) for state in ("wrong", "crash")]
         for kind, r in results.items()

@@ -46,10 +46,7 @@ def _compare(what: str, got: Any, expected: Any, exact: bool) -> None:
         ]
         if types[0] != types[1]:
             raise Wrong(f"{what} {position} is {types[0]}; expected {types[1]}")
-    try:
-        compare_all([_array(x) for x in got], [_array(x) for x in expected], exact)
-    except Wrong as error:
-        raise Wrong(f"{what}s: {error}") from None
+    compare_all(what, [_array(x) for x in got], [_array(x) for x in expected], exact)
 
 
 def torch_case(
