@@ -82,21 +82,21 @@ class _Program:
         self.text += each(made.name, spec, listed, self.type_of(made), body, extents=sizes)
 
         def step(values: dict[str, np.ndarray]) -> None:
-            aligned = [_aligned(values[x.name], x.letters, made.letters) for x in operands]
+            aligned = [_align(values[x.name], x.letters, made.letters) for x in operands]
             shape = tuple(self.extents[x] for x in made.letters)
             values[made.name] = np.array(np.broadcast_to(compute(*aligned), shape))
 
         self.steps.append(step)
 
 
-def _aligned(array: np.ndarray, letters: str, to: str) -> np.ndarray:
+def _align(array: np.ndarray, letters: str, to: str) -> np.ndarray:
     """An array whose dimensions are in another order, with 1 for those that it has not."""
     array = array.transpose([letters.index(x) for x in to if x in letters])
     lengths = iter(array.shape)
     return array.reshape([next(lengths) if x in letters else 1 for x in to])
 
 
-def _shuffled(chosen: random.Random, letters: str) -> str:
+def _shuffle(chosen: random.Random, letters: str) -> str:
     return "".join(chosen.sample(letters, len(letters)))
 
 
@@ -107,7 +107,7 @@ def _begin(program: _Program, c: _Value, batches: str) -> tuple[_Value, str]:
         return program.argument(c.letters, c.element), kind
     begin = c._replace(name="begin")
     if kind == "by batch":
-        given = program.argument(_shuffled(program.chosen, batches), c.element)
+        given = program.argument(_shuffle(program.chosen, batches), c.element)
         op = "addi" if c.element == "i32" else "addf"
         body = f"%r = arith.{op} %i0, %i0 : {c.element}"
         program.each(begin, [given], body, lambda x: x + x)
@@ -135,7 +135,7 @@ def _epilogue(program: _Program, value: _Value, number: int) -> tuple[_Value, st
     kinds = ["bias", "bias", "relu", "scale", "residual", "cast", "select"]
     kind = chosen.choice(kinds)
     moved = chosen.random() < 0.3
-    letters = _shuffled(chosen, value.letters) if moved else value.letters
+    letters = _shuffle(chosen, value.letters) if moved else value.letters
     made = _Value(f"made{number}", letters, element)
     floating = element != "i32"
     add, multiply = ("addf", "mulf") if floating else ("addi", "muli")
@@ -204,12 +204,12 @@ def _case(seed: int, number: int) -> Case:
     """A random contraction."""
     chosen = random.Random(f"{seed}/{number}")
     counts = [chosen.randint(0, 2), *(1 + (chosen.random() < 0.3) for _ in range(3))]
-    pool = _shuffled(chosen, "abcdefghij")
+    pool = _shuffle(chosen, "abcdefghij")
     ends = [sum(counts[:i]) for i in range(5)]
     batches, rows, columns, sums = (pool[i:j] for i, j in pairwise(ends))
     alone = {x: chosen.choice("ab") for x in batches if chosen.random() < 0.3}
     elements = chosen.choice(_TYPES)
-    loops = _shuffled(chosen, pool[: ends[4]])
+    loops = _shuffle(chosen, pool[: ends[4]])
     extents = {x: chosen.choice(_EXTENTS) for x in loops}
     _shrink(chosen, extents, loops, 2**18)
     if elements[2] == "bf16":
@@ -220,14 +220,14 @@ def _case(seed: int, number: int) -> Case:
     }
     program = _Program(chosen, extents, dynamic)
     a = program.argument(
-        _shuffled(chosen, "".join(x for x in batches if alone.get(x) != "b") + rows + sums),
+        _shuffle(chosen, "".join(x for x in batches if alone.get(x) != "b") + rows + sums),
         elements[0],
     )
     b = program.argument(
-        _shuffled(chosen, "".join(x for x in batches if alone.get(x) != "a") + columns + sums),
+        _shuffle(chosen, "".join(x for x in batches if alone.get(x) != "a") + columns + sums),
         elements[1],
     )
-    c = _Value("c", _shuffled(chosen, batches + rows + columns), elements[2])
+    c = _Value("c", _shuffle(chosen, batches + rows + columns), elements[2])
     if chosen.random() < 0.6:
         c = c._replace(letters=batches + rows + columns)
     if dynamic:
@@ -269,13 +269,13 @@ def _case(seed: int, number: int) -> Case:
     )
     options: dict[str, Any] = {"f32": "tf32"} if "f32" in elements[:2] else {}
 
-    def expected(*arrays: np.ndarray) -> np.ndarray:
+    def reference(*arrays: np.ndarray) -> np.ndarray:
         values = {f"arg{i}": array for i, array in enumerate(arrays)}
         for step in program.steps:
             step(values)
         return values[value.name]
 
-    return linalg_case(name, 1, text, program.arrays, expected, **options)
+    return linalg_case(name, 1, text, program.arrays, reference, **options)
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:

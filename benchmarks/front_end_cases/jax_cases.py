@@ -219,7 +219,7 @@ def _lengths(q: Any, k: Any, v: Any, lengths: Any) -> Any:
     return jax.nn.dot_product_attention(q, k, v, key_value_seq_lengths=lengths)
 
 
-def _projected(x: Any, qkv: Any, out: Any) -> Any:
+def _qkv_attention(x: Any, qkv: Any, out: Any) -> Any:
     batch, length, width = x.shape
     heads = (x @ qkv).reshape(batch, length, 3, 2, width // 2)
     q, k, v = (jnp.swapaxes(heads[:, :, i], 1, 2) for i in range(3))
@@ -316,14 +316,14 @@ def _lora(x: Any, w: Any, a: Any, b: Any) -> Any:
     return x @ w + (x @ a) @ b * 0.25
 
 
-def _tied(tokens: Any, targets: Any, table: Any, w: Any) -> Any:
+def _tied_embedding_loss(tokens: Any, targets: Any, table: Any, w: Any) -> Any:
     hidden = jax.nn.gelu(table[tokens] @ w)
     logits = jax.lax.dot_general(hidden, table, (((1,), (1,)), ((), ())))
     losses = jax.nn.log_softmax(logits.astype(jnp.float32), axis=-1)
     return -jnp.mean(jnp.take_along_axis(losses, targets[:, None], axis=-1))
 
 
-def _cached(q: Any, k: Any, v: Any, keys: Any, values: Any, position: Any) -> Any:
+def _decode(q: Any, k: Any, v: Any, keys: Any, values: Any, position: Any) -> Any:
     zero = jnp.zeros((), position.dtype)
     keys = jax.lax.dynamic_update_slice(keys, k, (zero, zero, position, zero))
     values = jax.lax.dynamic_update_slice(values, v, (zero, zero, position, zero))
@@ -340,11 +340,11 @@ def _rnn(inputs: Any, state: Any, w: Any, u: Any, bias: Any) -> Any:
 
 
 def _powers(x: Any, w: Any, count: Any) -> Any:
-    def again(carry: Any) -> Any:
+    def step(carry: Any) -> Any:
         step, y = carry
         return step + 1, jnp.maximum(y @ w, 0)
 
-    return jax.lax.while_loop(lambda carry: carry[0] < count, again, (jnp.int32(0), x))[1]
+    return jax.lax.while_loop(lambda carry: carry[0] < count, step, (jnp.int32(0), x))[1]
 
 
 def _either(x: Any, w: Any, u: Any, flag: Any) -> Any:
@@ -576,7 +576,7 @@ CASES: list[Case] = [
     jax_case(
         "attention, projection, residual",
         3,
-        _projected,
+        _qkv_attention,
         normal((1, 64, 128)),
         _weight((128, 384)),
         _weight((128, 128), seed=2),
@@ -608,7 +608,7 @@ CASES: list[Case] = [
     jax_case(
         "tied embeddings and cross entropy",
         2,
-        _tied,
+        _tied_embedding_loss,
         rng().integers(0, 128, size=32).astype(np.int32),
         rng(1).integers(0, 128, size=32).astype(np.int32),
         normal((128, 64), scale=0.5),
@@ -617,7 +617,7 @@ CASES: list[Case] = [
     jax_case(
         "cache of keys by dynamic_update_slice",
         1,
-        _cached,
+        _decode,
         *_qkv(queries=8, keys=8),
         normal((1, 2, 64, 64), seed=3),
         normal((1, 2, 64, 64), seed=4),

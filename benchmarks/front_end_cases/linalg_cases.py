@@ -50,7 +50,7 @@ def iterators(loops: str, result: str) -> str:
     return ", ".join('"parallel"' if x in result else '"reduction"' for x in loops)
 
 
-def widened(value: str, made: str, source: str, target: str, unsigned: bool = False) -> str:
+def widen(value: str, made: str, source: str, target: str, unsigned: bool = False) -> str:
     """An op that converts a number to a type at least as wide; none if it has that type."""
     if source == target:
         return ""
@@ -79,7 +79,7 @@ def multiply_add(
     terms = "%zz, %oo" if sum_swapped else "%oo, %zz"
     return (
         f"^bb0(%pp: {a}, %qq: {b}, %oo: {c}):\n    "
-        f"{widened('%pp', '%xx', a, c, unsigned)}{widened('%qq', '%yy', b, c, unsigned)}"
+        f"{widen('%pp', '%xx', a, c, unsigned)}{widen('%qq', '%yy', b, c, unsigned)}"
         f"%zz = arith.mul{suffix} {factors} : {c}\n    "
         f"%tt = arith.add{suffix} {terms} : {c}\n    linalg.yield %tt : {c}"
     )
@@ -170,7 +170,7 @@ def _bf(x: Any) -> np.ndarray:
     return np.asarray(x).astype(ml_dtypes.bfloat16)
 
 
-def _named(
+def _named_op(
     name: str,
     op: str,
     shapes: Sequence[Sequence[int]],
@@ -209,7 +209,7 @@ def _patches(x: np.ndarray, size: int) -> np.ndarray:
     return x.reshape(n, h // size, w // size, size * size * c)
 
 
-def _quantized(name: str, zero_a: int, zero_b: int) -> Case:
+def _quantized_matmul(name: str, zero_a: int, zero_b: int) -> Case:
     a, b, c = tensor((32, 64), "i8"), tensor((64, 48), "i8"), tensor((32, 48), "i32")
     text = function(
         f"%a: {a}, %b: {b}",
@@ -233,85 +233,85 @@ def _quantized(name: str, zero_a: int, zero_b: int) -> Case:
 _MM = ((32, 64), (64, 48), (32, 48))
 
 _NAMED = [
-    _named("named/matmul", "matmul", _MM, "mk,kn->mn"),
-    _named(
+    _named_op("named/matmul", "matmul", _MM, "mk,kn->mn"),
+    _named_op(
         "named/matmul, A transposed",
         "matmul",
         ((64, 32), (64, 48), (32, 48)),
         "km,kn->mn",
         attributes=_maps("km,kn->mn", "mnk"),
     ),
-    _named(
+    _named_op(
         "named/matmul, B transposed",
         "matmul",
         ((32, 64), (48, 64), (32, 48)),
         "mk,nk->mn",
         attributes=_maps("mk,nk->mn", "mnk"),
     ),
-    _named(
+    _named_op(
         "named/matmul, A broadcast from a vector",
         "matmul",
         ((64,), (64, 48), (32, 48)),
         lambda a, b: np.repeat(_mm(a[None], b), 32, 0),
         attributes=_maps("k,kn->mn", "mnk"),
     ),
-    _named(
+    _named_op(
         "named/batch_matmul",
         "batch_matmul",
         ((3, 32, 64), (3, 64, 40), (3, 32, 40)),
         "bmk,bkn->bmn",
     ),
-    _named(
+    _named_op(
         "named/batch_matmul, B transposed",
         "batch_matmul",
         ((3, 32, 64), (3, 40, 64), (3, 32, 40)),
         "bmk,bnk->bmn",
         attributes=_maps("bmk,bnk->bmn", "bmnk"),
     ),
-    _named(
+    _named_op(
         "named/batch_matmul, B for all batches",
         "batch_matmul",
         ((3, 32, 64), (64, 40), (3, 32, 40)),
         "bmk,kn->bmn",
         attributes=_maps("bmk,kn->bmn", "bmnk"),
     ),
-    _named(
+    _named_op(
         "named/batch_reduce_matmul",
         "batch_reduce_matmul",
         ((4, 32, 24), (4, 24, 40), (32, 40)),
         "bmk,bkn->mn",
     ),
-    _named("named/matvec", "matvec", ((64, 96), (96,), (64,)), "mk,k->m"),
-    _named("named/vecmat", "vecmat", ((96,), (96, 64), (64,)), "k,kn->n"),
-    _named("named/batch_matvec", "batch_matvec", ((3, 32, 64), (3, 64), (3, 32)), "bmk,bk->bm"),
-    _named("named/dot", "dot", ((96,), (96,), ()), "k,k->"),
-    _named(
+    _named_op("named/matvec", "matvec", ((64, 96), (96,), (64,)), "mk,k->m"),
+    _named_op("named/vecmat", "vecmat", ((96,), (96, 64), (64,)), "k,kn->n"),
+    _named_op("named/batch_matvec", "batch_matvec", ((3, 32, 64), (3, 64), (3, 32)), "bmk,bk->bm"),
+    _named_op("named/dot", "dot", ((96,), (96,), ()), "k,k->"),
+    _named_op(
         "named/contract to a transposed result",
         "contract",
         ((32, 64), (64, 48), (48, 32)),
         "mk,kn->nm",
         attributes=_maps("mk,kn->nm", "mnk"),
     ),
-    _named(
+    _named_op(
         "named/contract of two batch and two reduction dimensions",
         "contract",
         ((2, 3, 16, 4, 8), (2, 3, 4, 8, 24), (2, 3, 16, 24)),
         "abmkl,abkln->abmn",
         attributes=_maps("abmkl,abkln->abmn", "abmnkl"),
     ),
-    _named(
+    _named_op(
         "named/mmt4d", "mmt4d", ((4, 6, 8, 16), (5, 6, 16, 16), (4, 5, 8, 16)), "mkac,nkbc->mnab"
     ),
-    _quantized("named/quantized_matmul, zero points that are 0", 0, 0),
-    _quantized("named/quantized_matmul", 3, -2),
-    _named(
+    _quantized_matmul("named/quantized_matmul, zero points that are 0", 0, 0),
+    _quantized_matmul("named/quantized_matmul", 3, -2),
+    _named_op(
         "named/conv_2d_nhwc_hwcf of 1x1",
         "conv_2d_nhwc_hwcf",
         ((2, 6, 8, 32), (1, 1, 32, 48), (2, 6, 8, 48)),
         lambda x, w: np.einsum("nhwc,cf->nhwf", x.astype(np.float32), w[0, 0].astype(np.float32)),
         attributes="{strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}",
     ),
-    _named(
+    _named_op(
         "named/conv_2d_nchw_fchw of 1x1",
         "conv_2d_nchw_fchw",
         ((2, 32, 6, 8), (48, 32, 1, 1), (2, 48, 6, 8)),
@@ -320,7 +320,7 @@ _NAMED = [
         ),
         attributes="{strides = dense<1> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}",
     ),
-    _named(
+    _named_op(
         "named/conv_2d_nhwc_hwcf of patches",
         "conv_2d_nhwc_hwcf",
         ((2, 16, 16, 8), (4, 4, 8, 32), (2, 4, 4, 32)),
@@ -346,7 +346,7 @@ def _product_case(
     body = zeros("c", c) + product("y", spec, ("%a", a), ("%b", b), ("%c", c), loops, **order)
     arrays = [whole(shapes[i], DTYPES[elements[i]], i + 3) for i in range(2)]
 
-    def expected(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if order.get("unsigned"):
             a, b = (x.view(np.uint8) if x.dtype == np.int8 else x for x in (a, b))
         squeezed = [
@@ -356,7 +356,7 @@ def _product_case(
         return einsum(spec.replace("0", ""), elements[2], *squeezed)
 
     text = function(f"%a: {a}, %b: {b}", c, body, "%y")
-    return linalg_case(name, 1, text, arrays, expected, **(options or {}))
+    return linalg_case(name, 1, text, arrays, reference, **(options or {}))
 
 
 _SIZES = {"m": 32, "n": 48, "k": 64, "l": 8, "b": 3, "h": 2}
@@ -384,7 +384,7 @@ def _cast_before(
     """A product of operands that element-wise ops have converted."""
     a, b = tensor((32, 64), source), tensor((64, 48), source)
     wide_a, wide_b, c = tensor((32, 64), target), tensor((64, 48), target), tensor((32, 48), result)
-    cast = widened("%i0", "%r", source, target, unsigned)
+    cast = widen("%i0", "%r", source, target, unsigned)
     if not cast or (source in _BITS and target in _BITS and _BITS[source] > _BITS[target]):
         cast = f"%r = arith.truncf %i0 : {source} to {target}"
     text = function(
@@ -398,16 +398,16 @@ def _cast_before(
     )
     arrays = [whole((32, 64), DTYPES[source], 1), whole((64, 48), DTYPES[source], 2)]
 
-    def expected(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def reference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if unsigned and source == "i8":
             a, b = a.view(np.uint8), b.view(np.uint8)
         return einsum("mk,kn->mn", result, a, b)
 
-    return linalg_case(name, 1, text, arrays, expected, **options)
+    return linalg_case(name, 1, text, arrays, reference, **options)
 
 
 def _types(name: str, a: str, b: str, c: str, **options: Any) -> Case:
-    return _named(f"types/{name}", "matmul", _MM, "mk,kn->mn", (a, b, c), **options)
+    return _named_op(f"types/{name}", "matmul", _MM, "mk,kn->mn", (a, b, c), **options)
 
 
 _TYPES = [
@@ -495,13 +495,13 @@ def _batch_begins(name: str, c_shape: tuple[int, ...], spec: str) -> Case:
     body += f"  %y = linalg.batch_matmul ins(%a, %b : {a}, {b}) outs({begins} : {c}) -> {c}\n"
     arrays = [whole((3, 16, 32), seed=1), whole((3, 32, 24), seed=2), _f32(*c_shape)]
 
-    def expected(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    def reference(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         return _mm(a, b) + (
             c if spec == "bmn" else 2 * np.einsum(f"{spec}->bmn", c) if len(spec) == 3 else 2 * c
         )
 
     text = function(f"%a: {a}, %b: {b}, %c: {begin}", c, body, "%y")
-    return linalg_case(f"begins/{name}", 1, text, arrays, expected)
+    return linalg_case(f"begins/{name}", 1, text, arrays, reference)
 
 
 _SLICES = f"""  %0 = arith.constant 0 : index
@@ -645,7 +645,7 @@ _PLACES = "%m = linalg.index 0 : index; %n = linalg.index 1 : index; "
 _ONE, _HALF = "%one = arith.constant 1.0 : f32; ", "%half = arith.constant 0.5 : f32; "
 
 
-def _reduced(made: str, source: str, begin: str, op: str) -> str:
+def _reduce(made: str, source: str, begin: str, op: str) -> str:
     """A reduction of the rows of a matrix."""
     return zeros(f"{made}_0", _M, begin) + (
         f"  %{made} = linalg.reduce {{ {op} }} ins({source} : {_C}) outs(%{made}_0 : {_M})"
@@ -881,7 +881,7 @@ _EPILOGUES = [
         "sums of rows",
         "",
         [],
-        _reduced("z", "%y", "0.0", "arith.addf"),
+        _reduce("z", "%y", "0.0", "arith.addf"),
         lambda y: y.sum(1),
         result=_M,
     ),
@@ -889,7 +889,7 @@ _EPILOGUES = [
         "relu, and the largest of each row",
         "",
         [],
-        each("x", "mn->mn", [_YC], _C, _RELU) + _reduced("z", "%x", "0.0", "arith.maximumf"),
+        each("x", "mn->mn", [_YC], _C, _RELU) + _reduce("z", "%x", "0.0", "arith.maximumf"),
         lambda y: (np.maximum(y, 0), np.maximum(y, 0).max(1)),
         result=f"({_C}, {_M})",
         returned="%x, %z",
@@ -907,7 +907,7 @@ _EPILOGUES = [
         "a softmax of generics",
         "",
         [],
-        _reduced("x", "%y", "0xFF800000", "arith.maximumf")
+        _reduce("x", "%y", "0xFF800000", "arith.maximumf")
         + each(
             "p",
             "mn,m->mn",
@@ -915,7 +915,7 @@ _EPILOGUES = [
             _C,
             "%1 = arith.subf %i0, %i1 : f32; %r = math.exp %1 : f32",
         )
-        + _reduced("t", "%p", "0.0", "arith.addf")
+        + _reduce("t", "%p", "0.0", "arith.addf")
         + each("z", "mn,m->mn", [("%p", _C), ("%t", _M)], _C, "%r = arith.divf %i0, %i1 : f32"),
         _softmax,
         exact=False,
@@ -1147,7 +1147,7 @@ def _attention(
         arguments += f", %added: {tensor(mask_argument.shape, 'f32')}"
         arrays.append(mask_argument)
 
-    def expected(q: np.ndarray, k: np.ndarray, v: np.ndarray, *_: np.ndarray) -> np.ndarray:
+    def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray, *_: np.ndarray) -> np.ndarray:
         q, k, v = (x.astype(np.float32) for x in (q, k, v))
         k = k if k_spec == "nd" else k.swapaxes(-1, -2)
         v = v if v_spec == "nd" else v.swapaxes(-1, -2)
@@ -1155,7 +1155,7 @@ def _attention(
         return tail_of(weights(scores) @ v).astype(DTYPES[element])
 
     return linalg_case(
-        f"attention/{name}", 1, function(arguments, o, text, "%result"), arrays, expected, False
+        f"attention/{name}", 1, function(arguments, o, text, "%result"), arrays, reference, False
     )
 
 

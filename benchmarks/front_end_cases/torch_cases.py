@@ -20,7 +20,7 @@ from mlir_smem.bindings.diagnostics import remark_handler
 _BF16 = torch.bfloat16
 
 
-def _copied(structure: Any) -> Any:
+def _copy(structure: Any) -> Any:
     return tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, structure)
 
 
@@ -65,11 +65,11 @@ def torch_case(
 
     def run() -> tuple[int, list[str]]:
         is_module = isinstance(function, nn.Module)
-        eager, own = (copy.deepcopy(function) if is_module else function), _copied(arguments)
+        eager, own = (copy.deepcopy(function) if is_module else function), _copy(arguments)
         with torch.no_grad():
-            expected = _copied(eager(*own))
+            expected = _copy(eager(*own))
         called_function = copy.deepcopy(function) if is_module else function
-        called = _copied(arguments)
+        called = _copy(arguments)
         remarks: list[str] = []
         with remark_handler(lambda _, message: remarks.append(message)):
             compiled = from_torch(called_function, *called, on="cpu", mixed=True, **options)
@@ -173,7 +173,7 @@ def _heads(x: Any, w: Any) -> Any:
     return F.linear(x, w).view(batch, length, 4, 16).permute(0, 2, 1, 3)
 
 
-def _accumulated(x: Any, w: Any, total: Any) -> None:
+def _accumulate(x: Any, w: Any, total: Any) -> None:
     total.add_(x @ w)
 
 
@@ -310,7 +310,7 @@ class _RmsNorm(nn.Module):
         return self.weight * wide.to(x.dtype)
 
 
-def _turned(x: Any) -> Any:
+def _rotate_half(x: Any) -> Any:
     low, high = x.chunk(2, dim=-1)
     return torch.cat([-high, low], dim=-1)
 
@@ -337,7 +337,7 @@ class _Llama(nn.Module):
         q, k, v = (
             f(y).view(batch, length, -1, 16).transpose(1, 2) for f in (self.q, self.k, self.v)
         )
-        q, k = q * cos + _turned(q) * sin, k * cos + _turned(k) * sin
+        q, k = q * cos + _rotate_half(q) * sin, k * cos + _rotate_half(k) * sin
         mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
         x = x + self.o(mixed.transpose(1, 2).reshape(batch, length, -1))
         y = self.norm2(x)
@@ -423,7 +423,7 @@ def _experts(x: Any, router: Any, up: Any, down: Any) -> Any:
     return torch.einsum("etd,te->td", torch.einsum("etf,efd->etd", hidden, down), gates)
 
 
-def _cached(q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any) -> Any:
+def _decode(q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any) -> Any:
     keys[:, :, positions] = k
     values[:, :, positions] = v
     mask = torch.arange(keys.shape[2])[None, :] <= positions[:, None]
@@ -471,7 +471,7 @@ class _Convolutions(nn.Module):
         return x + F.silu(self.groups(self.second(F.relu(self.norm(self.first(x))))))
 
 
-def _ranked(x: Any, w: Any) -> Any:
+def _rank_products(x: Any, w: Any) -> Any:
     scores = x @ w
     ordered, places = torch.sort(scores, dim=-1, stable=True)
     without_ties = scores.float() + torch.arange(16) / 32
@@ -653,7 +653,7 @@ CASES: list[Case] = [
     torch_case(
         "product added to an argument in place",
         1,
-        _accumulated,
+        _accumulate,
         _WX,
         _WW,
         _whole(64, 64, seed=2),
@@ -768,7 +768,7 @@ CASES: list[Case] = [
     torch_case(
         "cache of keys by indices in place",
         1,
-        _cached,
+        _decode,
         *_qkv(queries=8, keys=8),
         _normal(1, 2, 64, 64, seed=3),
         _normal(1, 2, 64, 64, seed=4),
@@ -818,7 +818,12 @@ CASES: list[Case] = [
         exact=True,
     ),
     torch_case(
-        "sort, cumsum and argmax of a product", 1, _ranked, _WX, _whole(64, 16, seed=1), exact=True
+        "sort, cumsum and argmax of a product",
+        1,
+        _rank_products,
+        _WX,
+        _whole(64, 16, seed=1),
+        exact=True,
     ),
     torch_case("linear layer of no rows", 1, F.linear, _whole(0, 64), _WW, exact=True),
     torch_case(
