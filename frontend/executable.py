@@ -39,6 +39,7 @@ class Executable:
 
     Attributes:
         entry: the name of the function.
+        on: what it runs on.
         kernels: the kernels' code (`codegen.Compiled`), by the name of their `gpu.module`.
 
     Raises:
@@ -85,7 +86,7 @@ class Executable:
             raise wrong_argument("Executable", "module", module, expected)
         if on not in MACHINES:
             raise ValueError(f"unknown machine '{on}'; expected {' or '.join(MACHINES)}")
-        self._on = on
+        self.on = on
         if isinstance(module, ir.Module):
             with module.context, module.operation.location:
                 module = module.operation.get_asm(
@@ -140,7 +141,7 @@ class Executable:
             if isinstance(slot, ArrayType)
         ]
         machine: Machine = (
-            CpuMachine(arrays) if self._on == "cpu" else GpuMachine(arrays, self._loaded)
+            CpuMachine(arrays) if self.on == "cpu" else GpuMachine(arrays, self._loaded)
         )
         c_arguments: list[Any] = []
         matrices: list[tuple[Matrix, Any]] = []

@@ -12,12 +12,28 @@ from .memory_views import clone_views, views_of
 #: The attribute of allocations in host memory.
 ON_HOST = "smem.on_host"
 
+#: Ops that the host runs on an element of a copy.
+_ACCESSES = {"memref.load", "memref.store"}
+
+#: Dialects of numbers and their control flow.
+_COMPUTING = ("arith", "index", "math", "scf")
+
 _SEGMENTS = "operandSegmentSizes"
 
 
 def is_computed_on_host(op: Op) -> bool:
     """Whether upstream's passes lower an op to loops over memory of the host."""
-    return op.name.startswith("linalg.") or op.name in ("memref.load", "memref.store")
+    return op.name.startswith("linalg.") or op.name in _ACCESSES
+
+
+def _computes_alone(op: Op) -> bool:
+    """Whether an op is a loop or branch that only computes numbers, and loads and stores them."""
+    if op.name.split(".")[0] != "scf" or not op.regions:
+        return False
+    names = {part.name for part in walk(op)}
+    return bool(names & _ACCESSES) and all(
+        name in _ACCESSES or name.split(".")[0] in _COMPUTING for name in names
+    )
 
 
 def upload_globals(ops: list[Op]) -> None:
@@ -38,9 +54,14 @@ def run_on_host(ops: list[Op]) -> None:
     Args:
         ops: the ops of the host's functions.
     """
+    # All are found before one is changed, because an op's hash depends on its operands.
+    outermost: list[Op] = []
+    nested: set[Op] = set()
     for op in ops:
-        if not is_computed_on_host(op) or op.parent.operation.name.startswith("linalg."):
-            continue
+        if op not in nested and (is_computed_on_host(op) or _computes_alone(op)):
+            outermost.append(op)
+            nested.update(walk(op))
+    for op in outermost:
         with op.location, ir.InsertionPoint(op):
             _run_on_copies(op)
 

@@ -86,7 +86,8 @@ class ArrayType:
         Raises:
             LaunchError: if the array does not fit the type.
         """
-        if element != self.element:
+        # Signless integers are signed or not.
+        if element not in (self.element, f"u{self.element}"):
             raise LaunchError(f"{self.subject} has elements of {element}; expected {self.element}")
         if len(matrix.shape) != self.rank:
             raise LaunchError(

@@ -3,26 +3,112 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ..bindings.mlir import PACKAGE, ir, passmanager
+import numpy as np
+
+from ..bindings.mlir import PACKAGE
 from ..bindings.parsing import parse_module
 from ..codegen import CompileError
 from ..dialect import new_context
+from ..runtime import LaunchError
 from .executable import Executable
 from .linalg.lowering import lower_linalg
-from .linalg.precision import HIGHEST, PRECISION
+from .stablehlo import linalg_of
 
-#: StableHLO to linalg, by passes of torch-mlir's wheel.
-_TO_LINALG = "builtin.module(inline,symbol-dce,stablehlo-legalize-to-linalg,canonicalize,cse)"
+#: Ops of CHLO as ops of StableHLO, by a pass of jaxlib; torch-mlir's wheel does not read CHLO.
+_FROM_CHLO = (
+    "builtin.module(func.func(stablehlo-legalize-composite-to-call,chlo-legalize-to-stablehlo))"
+)
 
-#: Attributes that say how a product is computed; upstream's passes ignore them.
-_ALGORITHM, _PRECISION_CONFIG = "algorithm", "precision_config"
 
-#: Types of an algorithm that have more bits than tf32.
-_WIDE = ("f32", "f64")
+@dataclass(frozen=True)
+class ExportedFunction:
+    """An exported function.
+
+    Attributes:
+        text: the program, in linalg on tensors; it takes and returns the leaves of the trees.
+        in_avals, out_avals: shapes and element types of the leaves of arguments and result.
+        in_tree, out_tree: the trees of the arguments and of the result.
+    """
+
+    text: str
+    in_avals: Sequence[Any]
+    out_avals: Sequence[Any]
+    in_tree: Any
+    out_tree: Any
+
+
+class JaxExecutable(Executable):
+    """A function of JAX, compiled; it takes and returns the function's trees (pytrees).
+
+    Args:
+        program: the exported function, lowered.
+        function: the exported function.
+        options: see `Executable`.
+    """
+
+    def __init__(self, program: Any, function: ExportedFunction, **options: Any) -> None:
+        super().__init__(program, "main", **options)
+        self._function, self._jax = function, importlib.import_module("jax")
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the function.
+
+        Args:
+            arguments: as the example inputs: the same tuples, lists, dictionaries and other nodes, with
+                arrays of the same shapes and element types, or numbers for arrays without dimensions.
+
+        Returns:
+            What the function returns.
+
+        Raises:
+            LaunchError: for arguments that do not fit; else see `Executable`.
+        """
+        leaves, tree = self._jax.tree_util.tree_flatten(arguments)
+        if tree != self._function.in_tree:
+            raise LaunchError(
+                f"the arguments are {tree}; expected, as the example inputs, {self._function.in_tree}"
+            )
+        arrays = [
+            self._array(number, leaf, aval) if isinstance(leaf, _NUMBERS) else self._readable(leaf)
+            for number, (leaf, aval) in enumerate(zip(leaves, self._function.in_avals, strict=True))
+        ]
+        results = super().__call__(*arrays)
+        avals = self._function.out_avals
+        outputs = [
+            # The program's integers are signless.
+            array.view(aval.dtype) if array.dtype != aval.dtype else array
+            for array, aval in zip(results if len(avals) > 1 else [results], avals, strict=False)
+        ]
+        return self._jax.tree_util.tree_unflatten(self._function.out_tree, outputs)
+
+    def _array(self, number: int, value: Any, aval: Any) -> Any:
+        """Return a number as an array without dimensions.
+
+        Raises:
+            LaunchError: if the element type does not have the number.
+        """
+        library = np if self.on == "cpu" else self._jax.numpy
+        floats = self._jax.numpy.issubdtype(aval.dtype, np.floating)
+        array = np.asarray(value).astype(aval.dtype)
+        is_bool = isinstance(value, bool | np.bool_)
+        is_rounded = floats and not is_bool
+        if not is_rounded and (array != value or (aval.dtype == bool) != is_bool):
+            raise LaunchError(f"argument {number} is {value!r}, which {aval.dtype} does not hold")
+        return library.asarray(array)
+
+    def _readable(self, array: Any) -> Any:
+        """Return an array of NumPy in the type and the order in which JAX reads it; a copy if needed."""
+        if not isinstance(array, np.ndarray):
+            return array
+        return np.asarray(array, self._jax.dtypes.canonicalize_dtype(array.dtype), order="C")
+
+
+#: Numbers that a call takes in the place of arrays.
+_NUMBERS = (bool, int, float, np.generic)
 
 
 def from_jax(
@@ -31,21 +117,21 @@ def from_jax(
     on: str = "gpu",
     mixed: bool = False,
     **options: Any,
-) -> Executable:
+) -> JaxExecutable:
     """Compile a function of JAX.
 
     JAX lowers it to StableHLO, which becomes linalg; products become kernels (`linalg-to-smem`). Products
     of f32 whose `jax.lax.Precision` is HIGHEST, or whose algorithm has more bits than tf32, are none.
 
     Args:
-        function: a function of arrays, which `jax.jit` takes.
-        example_inputs: arrays, or `jax.ShapeDtypeStruct`.
+        function: a function of arrays, or of trees of them, which `jax.jit` takes.
+        example_inputs: arrays, `jax.ShapeDtypeStruct`, or trees of them.
         on: "gpu", or "cpu" for the emulator.
         mixed: see `Executable`.
         options: options of `linalg-to-smem`, dashes as underscores.
 
     Returns:
-        An executable that takes arrays of those shapes.
+        An executable that takes arrays of those shapes, and returns what the function returns.
 
     Raises:
         CompileError: if jax or torch-mlir is not installed, or an op of StableHLO has no form in linalg.
@@ -58,14 +144,14 @@ def from_jax(
         >>> float(product(x, x)[0, 0])
         64.0
     """
-    text = export_jax(function, example_inputs)
+    exported = export_jax(function, example_inputs)
     with new_context():
-        program = parse_module(text)
+        program = parse_module(exported.text)
         lower_linalg(program, **options)
-        return Executable(program, "main", on=on, mixed=mixed)
+        return JaxExecutable(program, exported, on=on, mixed=mixed)
 
 
-def export_jax(function: Callable[..., Any], example_inputs: Sequence[Any]) -> str:
+def export_jax(function: Callable[..., Any], example_inputs: Sequence[Any]) -> ExportedFunction:
     """Export a function to linalg on tensors.
 
     Args:
@@ -82,79 +168,24 @@ def export_jax(function: Callable[..., Any], example_inputs: Sequence[Any]) -> s
         raise CompileError(
             f"{error.name} is not installed; from_jax needs jax, and torch-mlir as the bindings"
         ) from None
-    return linalg_of(jax.jit(function).lower(*example_inputs).as_text())
+    # An unused argument stays one of the program.
+    lowered = jax.jit(function, keep_unused=True).lower(*example_inputs)
+    in_avals, in_tree = jax.tree_util.tree_flatten(lowered.in_avals[0])
+    out_avals, out_tree = jax.tree_util.tree_flatten(lowered.out_info)
+    text = linalg_of(_stablehlo(lowered))
+    return ExportedFunction(text, in_avals, out_avals, in_tree, out_tree)
 
 
-def linalg_of(text: str) -> str:
-    """Lower a module of StableHLO to linalg on tensors; the bindings must be torch-mlir's.
-
-    Raises:
-        CompileError: if an op has no form in linalg.
-    """
-    stablehlo: Any = importlib.import_module(f"{PACKAGE}._mlir_libs._stablehlo")
-    missing = sorted(set(re.findall(r"\bchlo\.\w+", text)))
-    if missing:
-        raise CompileError(
-            f"the function has {', '.join(missing)}, which upstream does not lower to linalg"
-        )
-    with ir.Context() as context:
-        stablehlo.register_dialect(context)
-        module = ir.Module.parse(text)
-        for op in _ops(module.operation):
-            if _is_highest(op):
-                op.attributes[PRECISION] = ir.StringAttr.get(HIGHEST)
-            if op.name == "stablehlo.dot_general" and _ALGORITHM in op.attributes:
-                _check_algorithm(op)
-                del op.attributes[_ALGORITHM]
-        passmanager.PassManager.parse(_TO_LINALG).run(module.operation)
-        unlowered = {
-            op.name
-            for op in _ops(module.operation)
-            if op.name.split(".")[0] in ("stablehlo", "chlo")
-        }
-        if unlowered:
-            raise CompileError(
-                f"the function has {', '.join(sorted(unlowered))}, which upstream does not lower to "
-                "linalg"
-            )
-        return str(module)
-
-
-def _is_highest(op: Any) -> bool:
-    """Whether a product or a convolution asks for more precision than tensor cores have.
-
-    It asks for products of f32 or of parts of f32, or for exact sums of 8-bit floats.
-    """
-    if _PRECISION_CONFIG in op.attributes and "HIGHEST" in str(op.attributes[_PRECISION_CONFIG]):
-        return True
-    if op.name != "stablehlo.dot_general" or _ALGORITHM not in op.attributes:
-        return False
-    fields = dict(re.findall(r"(\w+) = (\w+)", str(op.attributes[_ALGORITHM])))
-    types = [fields[f"{side}_precision_type"] for side in ("lhs", "rhs")]
-    parts = [fields[f"{side}_component_count"] for side in ("lhs", "rhs")]
-    is_exact = fields["allow_imprecise_accumulation"] == "false"
-    return (
-        any(type_ in _WIDE or (type_.startswith("f8") and is_exact) for type_ in types)
-        or [*parts, fields["num_primitive_operations"]] != ["1"] * 3
+def _stablehlo(lowered: Any) -> str:
+    """Return a lowered function in StableHLO, without ops of CHLO."""
+    ir, passmanager, dialect = (
+        importlib.import_module(f"jaxlib.mlir.{name}")
+        for name in ("ir", "passmanager", "dialects.stablehlo")
     )
-
-
-def _check_algorithm(op: Any) -> None:
-    """Check that a product is summed in the element type of its result, as linalg does."""
-    summed = str(op.results[0].type.element_type)
-    if f"accumulation_type = {summed}," not in str(op.attributes[_ALGORITHM]):
-        raise CompileError(
-            f"a product of {op.results[0].type} has {op.attributes[_ALGORITHM]}; expected sums in "
-            f"{summed}"
-        )
-
-
-def _ops(op: Any) -> list[Any]:
-    ops: list[Any] = []
-
-    def visit(op: Any) -> Any:
-        ops.append(op.operation)
-        return ir.WalkResult.ADVANCE
-
-    op.walk(visit)
-    return ops
+    dialect.register_stablehlo_passes()
+    module = lowered.compiler_ir("stablehlo")
+    with module.context:
+        # JAX keeps the module for the next time.
+        module = ir.Module.parse(str(module))
+        passmanager.PassManager.parse(_FROM_CHLO).run(module.operation)
+        return str(module)

@@ -5,21 +5,19 @@ from __future__ import annotations
 import importlib
 import inspect
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..codegen import CompileError
 from .call_signature import OutputSpec, Part, Signature, TensorRef, TensorType, ViewOp
+from .tm_tensor import lower_tm_tensor
 from .torch_state import ModuleState
 from .torch_trace import LiftedModule
+from .torch_views import KEPT, flatten_before_views
 
 #: The function of an exported program.
 ENTRY = "main"
-
-#: Ops of torch-mlir that its pipeline to linalg leaves.
-_NOT_LINALG = re.compile(r"\b(?:tm_tensor|torch)\.\w[\w.]*")
 
 #: Ops that make a tensor of numbers in the function's source.
 _FRESH_LITERALS = ("aten.lift_fresh_copy.default", "aten.lift_fresh.default")
@@ -102,6 +100,7 @@ def export_torch(
             )
             lowered = program.run_decompositions(_decompositions(torch))
         _check_ops(torch, lowered.graph)
+        flatten_before_views(torch, lowered.graph)
         signature = _SignatureReader(
             torch, lifted_module, state, program, lowered, example_inputs
         ).signature()
@@ -140,6 +139,10 @@ def _decompositions(torch: Any) -> dict[Any, Callable[..., Any]]:
     """Return torch-mlir's decompositions, and those that keep sums of 16-bit floats in f32."""
     upstream = importlib.import_module("torch_mlir.extras.fx_decomp_util")
     table = dict(upstream.get_decomposition_table())
+    # torch-mlir lowers this sort alone, and stably.
+    table[torch.ops.aten.sort.stable] = lambda x, *, stable=None, dim=-1, descending=False: (
+        torch.ops.aten.sort.default(x, dim, descending)
+    )
     for name in _REDUCTIONS:
         packet, _, overload = name.partition(".")
         op = getattr(getattr(torch.ops.aten, packet), overload)
@@ -197,16 +200,15 @@ def _linalg(fx: Any, program: Any) -> str:
     importer.import_graph_module(program.graph_module, func_name=ENTRY)
     linalg = fx.OutputType.get("linalg-on-tensors")
     try:
-        text = str(fx._module_lowering(False, False, linalg, importer.module))
+        options = fx.FxImportOptions(backend_legal_ops=list(KEPT))
+        module = fx._module_lowering(False, False, linalg, importer.module, options)
+        lower_tm_tensor(module)
+        text = str(module)
     except Exception as error:
         messages.append(str(error).strip().splitlines()[0])
         # The other messages name constants and types of the op that failed.
         first = next((message for message in messages if "torch.aten." in message), messages[0])
         raise CompileError(f"torch-mlir does not lower the module to linalg: {first}") from error
-    if others := sorted(set(_NOT_LINALG.findall(text))):
-        raise CompileError(
-            f"the module has {', '.join(others)}, which torch-mlir does not lower to linalg"
-        )
     return text
 
 

@@ -22,6 +22,7 @@ DTYPES = {
     "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
     "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
     "f8E8M0FNU": np.dtype(ml_dtypes.float8_e8m0fnu),
+    "i1": np.dtype(np.bool_),
     **{
         f"{sign}{bits}": np.dtype(f"{code}{bits // 8}")
         for bits in (64, 32, 16, 8)

@@ -11,12 +11,15 @@ from ...ir import emit
 from ...ir.walk import walk
 from ...passes import add_passes
 from ..memory_views import views_of
+from .carried_memrefs import keep_contiguous
 
 #: Upstream's bufferization: arguments and results of functions are contiguous memrefs.
 BUFFERIZATION = (
     "builtin.module(canonicalize,cse,one-shot-bufferize{bufferize-function-boundaries "
-    "function-boundary-type-conversion=identity-layout-map},canonicalize,cse)"
+    "function-boundary-type-conversion=identity-layout-map "
+    "allow-return-allocs-from-loops})"
 )
+_CLEAN = "builtin.module(canonicalize,cse)"
 
 #: Upstream's attribute of an argument: whether bufferization may write it.
 _WRITABLE = "bufferization.writable"
@@ -73,6 +76,8 @@ def bufferize(module: Module) -> None:
     """
     functions = keep_arguments(module)
     passmanager.PassManager.parse(BUFFERIZATION).run(module.operation)
+    keep_contiguous(module)
+    passmanager.PassManager.parse(_CLEAN).run(module.operation)
     for function in functions:
         own_results(function)
 

@@ -8,8 +8,10 @@ from ...bindings.irtypes import Attribute, Module, Op, Value
 from ...bindings.mlir import ir, passmanager
 from ...ir.walk import walk
 from ...passes import Pass
+from .detensorize import detensorize
 from .generic import GENERIC, RESHAPES, inputs_of, is_reduction, only_moves, only_scales, owner
 from .precision import PRECISION
+from .reshapes import check_casts, reshape_by_numbers
 from .schedule import CONFIG
 
 #: A dynamic extent of a result becomes that of the output, so that it is no use of the result.
@@ -45,7 +47,10 @@ class PrepareLinalg(Pass):
 
     def run(self, module: Module) -> None:
         allowed = module.context.allow_unregistered_dialects
+        check_casts(module)
         _run(module, _GENERALIZE)
+        detensorize(module)
+        reshape_by_numbers(module)
         _repeat_moves(module)
         module.context.allow_unregistered_dialects = True
         try:

@@ -240,11 +240,49 @@ def test_changes_of_other_attributes_are_refused(name):
     assert not hasattr(module, "late")
 
 
+def rank(x):
+    values, order = x.topk(3, -1)
+    return values, order, x.cumsum(0), torch.sort(x, dim=1, descending=True, stable=True)
+
+
+def write_rows(x):
+    rows, same = torch.tensor([5, 1, 4]), torch.tensor([5, 1, 5])
+    return x.index_put((rows,), x[:3]), x.index_put((same,), x[:3], accumulate=True), x.clone()
+
+
+@pytest.mark.parametrize("function", [rank, write_rows])
+def test_sorts_scans_and_scatters(function):
+    x = (torch.arange(48) * 7 % 13).reshape(6, 8).float()
+    flat = torch.utils._pytree.tree_leaves
+    pairs = zip(flat(compile_mixed(function, x)(x)), flat(function(x)), strict=True)
+    assert all(torch.equal(one, other) and one.dtype == other.dtype for one, other in pairs)
+
+
+DYNAMIC_VIEWS = {
+    "merge": lambda x: x.reshape(-1, 6) + 1,
+    "merge the last": lambda x: x.reshape(x.shape[0], -1) + 1,
+    "merge what is moved": lambda x: x.transpose(1, 2).reshape(-1, x.shape[1]) + 1,
+    "split": lambda x: x.reshape(*x.shape[:2], 2, 3) + 1,
+    "split and merge": lambda x: (x + 1).reshape(-1, 2, 3),
+    "both": lambda x: x.reshape(x.shape[0], x.shape[1] * 2, 3).transpose(0, 1).reshape(-1, 3) + 1,
+    "a layer": nn.Linear(6, 5),
+}
+
+
+@pytest.mark.parametrize("name", DYNAMIC_VIEWS)
+def test_views_of_dynamic_extents(name):
+    """torch-mlir alone takes `l` for 1 where it merges `b x l x 6`."""
+    function, extents = DYNAMIC_VIEWS[name], {0: Dim("b", min=2), 1: Dim("l", min=2)}
+    compiled = compile_mixed(function, torch.zeros(2, 4, 6), dynamic_shapes=(extents,))
+    for shape in ((2, 4, 6), (3, 5, 6)):
+        x = torch.arange(shape[0] * shape[1] * 6).reshape(shape).float()
+        assert torch.allclose(compiled(x), function(x))
+
+
 CAPTURED = torch.zeros(8, 64)
 REFUSED = {
     "the module draws random numbers": lambda x: F.dropout(x, 0.5),
     "the function writes a tensor that it captures; expected writes of": CAPTURED.add_,
-    "the module has tm_tensor.scan": lambda x: x.cumsum(0),
     "the function cannot be exported: ": lambda x: x if x.sum() > 0 else -x,
     "the shape or strides of argument 0 change in place, from [8, 64] to [64, 8]": torch.Tensor.t_,
     "torch-mlir does not lower the module to linalg: failed to leg": lambda x: torch.linalg.svd(x)[

@@ -9,7 +9,8 @@ from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.codegen import CompileError
 from mlir_smem.dialect import new_context
 from mlir_smem.frontend import from_jax, lower_linalg
-from mlir_smem.frontend.jax_functions import export_jax, linalg_of
+from mlir_smem.frontend.jax_functions import export_jax
+from mlir_smem.frontend.stablehlo import linalg_of
 
 jax = pytest.importorskip("jax", exc_type=ImportError)
 if PACKAGE != "torch_mlir":
@@ -88,7 +89,7 @@ def test_which_products_are_kernels(name):
     function, inputs, is_kernel = CASES[name]
     remarks = []
     with new_context(), remark_handler(lambda _, message: remarks.append(message)):
-        program = parse_module(export_jax(function, inputs))
+        program = parse_module(export_jax(function, inputs).text)
         lower_linalg(program, f32="tf32")
         assert str(program).count("gpu.launch_func") == is_kernel
     assert any(ROUNDED in remark for remark in remarks) != is_kernel
@@ -97,7 +98,7 @@ def test_which_products_are_kernels(name):
 def test_weights_that_attention_would_round():
     remarks = []
     with new_context(), remark_handler(lambda _, message: remarks.append(message)):
-        lower_linalg(parse_module(export_jax(attention("float32"), (LONG,) * 3)), f32="tf32")
+        lower_linalg(parse_module(export_jax(attention("float32"), (LONG,) * 3).text), f32="tf32")
     assert '"highest", but the kernel rounds weights to 16 bits' in remarks[0]
 
 

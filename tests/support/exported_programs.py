@@ -290,7 +290,7 @@ def export(name):
         return with_versions(export_torch(module, inputs, dynamic).text, "torch", "torch-mlir")
     from mlir_smem.frontend.jax_functions import export_jax
 
-    return with_versions(export_jax(*jax_programs()[program]), "jax", "torch-mlir")
+    return with_versions(export_jax(*jax_programs()[program]).text, "jax", "torch-mlir")
 
 
 def main(folder):
