@@ -9,8 +9,10 @@ from typing import Any
 from ..bindings.mlir import PACKAGE, ir, passmanager
 from ..codegen import CompileError
 from ..ir.walk import walk
+from .linalg.detensorize import detensorize
 from .linalg.precision import HIGHEST, PRECISION
-from .stablehlo_control_flow import lower_control_flow
+from .stablehlo_regions import lower_regions
+from .tm_tensor import lower_tm_tensor, register_tm_tensor
 
 #: Functions become a part of their callers, so that loops and branches are seen whole.
 _INLINE = "builtin.module(inline,symbol-dce)"
@@ -44,7 +46,8 @@ def linalg_of(text: str) -> str:
         for name in _DIALECTS:
             _ = context.dialects[name]
         passmanager.PassManager.parse(_INLINE).run(module.operation)
-        lower_control_flow(module)
+        register_tm_tensor()
+        lower_regions(module)
         for op in walk(module.operation):
             if _is_highest(op):
                 op.attributes[PRECISION] = ir.StringAttr.get(HIGHEST)
@@ -52,6 +55,8 @@ def linalg_of(text: str) -> str:
                 _check_algorithm(op)
                 del op.attributes[_ALGORITHM]
         passmanager.PassManager.parse(_TO_LINALG).run(module.operation)
+        detensorize(module)
+        lower_tm_tensor(module)
         unlowered = {
             op.name for op in walk(module.operation) if op.name.split(".")[0] == "stablehlo"
         }

@@ -11,6 +11,12 @@ _ON_MEMORY = "builtin.module(func.func(tm-tensor-bufferize))"
 _LOOPS = "builtin.module(func.func(tm-tensor-to-loops),canonicalize,cse)"
 
 
+def register_tm_tensor() -> None:
+    """Load the dialect in the current context: its passes do, and torch-mlir has no function for it."""
+    with ir.Location.unknown():
+        passmanager.PassManager.parse(_ON_MEMORY).run(ir.Module.create().operation)
+
+
 def lower_tm_tensor(module: Any) -> None:
     """Replace ops of `tm_tensor` by loops over memory, in place, in a context that has the dialect.
 

@@ -77,6 +77,12 @@ def behind_barriers(x):
     return jnp.square(x) + jax.scipy.special.erfc(y) + jax.nn.gelu(x, approximate=False)
 
 
+def sort(x):
+    """Equal elements stay in order; unsigned ones, and NaN."""
+    ranks = jnp.round(x).astype(jnp.uint8)
+    return lax.top_k(jnp.round(x), 3), jnp.argsort(ranks, axis=0), jnp.sort(x / x[0]), x.sum()
+
+
 @pytest.mark.parametrize(
     "function, arguments, others",
     [
@@ -86,6 +92,7 @@ def behind_barriers(x):
         (nested, (X, np.True_), [(X, np.False_)]),
         (switch, (X, np.int32(1)), [(X, np.int32(i)) for i in (-5, 0, 2, 7)]),
         (behind_barriers, (X,), ()),
+        (sort, (np.float32([[0, 3, 2.2, 2, 3], [1, 0, 2, 9, 1], [0, 1, 2, 9, 3]]),), ()),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

@@ -1,4 +1,6 @@
-"""Control flow of StableHLO as ops of `scf`; upstream lowers only what is element-wise, sums and moves.
+"""Ops of StableHLO with regions as ops of `scf` and `tm_tensor`: loops, branches, sorts.
+
+Upstream lowers only what is element-wise, sums and moves to linalg.
 
 A `stablehlo.while` that counts becomes an `scf.for`, whose index the host has without reading memory.
 """
@@ -14,8 +16,8 @@ from ..ir import emit
 from ..ir.walk import walk
 
 
-def lower_control_flow(module: Any) -> None:
-    """Replace StableHLO's loops, branches and barriers, in place; calls are inlined already."""
+def lower_regions(module: Any) -> None:
+    """Replace StableHLO's loops, branches, sorts and barriers, in place; calls are inlined already."""
     # Ops inside of others come first.
     for op in reversed(list(walk(module.operation))):
         lower = _LOWERINGS.get(op.name)
@@ -165,7 +167,40 @@ def _branch(
     return list(branch.results)
 
 
+def _lower_sort(op: Op) -> list[Value]:
+    """Lower a sort; torch-mlir exchanges neighbours for which the region of its op does not hold.
+
+    Equal elements stay in their order, because StableHLO's region holds for none of their two orders.
+    """
+    inits = [_signless(value) for value in op.operands]
+    sort = emit.op(
+        "tm_tensor.sort",
+        inits,
+        [value.type for value in inits],
+        regions=1,
+        dimension=op.attributes["dimension"],
+        operandSegmentSizes=ir.DenseI32ArrayAttr.get([0, len(inits)]),
+    )
+    elements = [value.type.element_type for value in inits for _ in range(2)]
+    block = ir.Block.create_at_start(sort.regions[0], elements, [op.location] * len(elements))
+    with ir.InsertionPoint(block):
+        tensors = [
+            emit.value(
+                "tensor.from_elements", (element,), ir.RankedTensorType.get([], element.type)
+            )
+            for element in block.arguments
+        ]
+    exchanged = [tensors[number ^ 1] for number in range(len(tensors))]
+    (is_after,) = _move(op.regions[0].blocks[0], block, exchanged)
+    with ir.InsertionPoint(block):
+        is_after = _scalar(is_after)
+        is_ordered = emit.binary("xori", is_after, emit.constant(1, is_after.type))
+        emit.op("tm_tensor.yield", (is_ordered,))
+    return list(sort.results)
+
+
 _LOWERINGS = {
+    "stablehlo.sort": _lower_sort,
     "stablehlo.while": _lower_while,
     "stablehlo.case": _lower_case,
     "stablehlo.if": _lower_if,
