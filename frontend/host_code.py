@@ -13,6 +13,7 @@ from ..codegen.errors import error_at
 from ..layout.arch import Arch
 from ..passes import add_passes
 from .host_fallback import run_on_host, upload_globals
+from .host_floats import convert_by_integers
 from .host_functions import check_host_functions, host_ops, move_strided, use_device_memory
 
 _OUTLINING = "builtin.module(gpu-kernel-outlining)"
@@ -79,6 +80,7 @@ def host_code(
     if mixed:
         run_on_host(host_ops(module))
     upload_globals(host_ops(module))
+    convert_by_integers(host_ops(module))
     assertions = use_device_memory(module)
     function.attributes[_C_INTERFACE] = ir.UnitAttr.get()
     type_ = ir.TypeAttr(function.attributes["function_type"]).value

@@ -42,19 +42,21 @@ def operand_of(
     roles: dict[Group, str] = {dims.n: "n"}
     if dims.m:
         roles[dims.m] = "m"
+    batch = tuple(number for number, group in enumerate(dims.batch) if group in groups)
+    of_batch = [dims.batch[number] for number in batch]
     for group in groups:
-        if group not in roles:
+        if group not in roles and group not in of_batch:
             loops = " ".join(f"d{loop}" for loop in group)
-            raise Unsupported(
-                f"reads a tensor that varies along {loops}, a dimension of a batch or a part of one"
-            )
-    dims_of_operand = tuple(sorted((roles[group] for group in groups), key="mn".index))
-    shape = _SHAPES[dims_of_operand]
+            raise Unsupported(f"reads a tensor that varies along {loops}, a part of a dimension")
+    of_matrix = sorted((roles[group] for group in groups if group in roles), key="mn".index)
+    shape = _SHAPES[tuple(of_matrix)]
     by_tma = shape == "mn" and groups[-1] == dims.n and element_type(access.value) in _LOADED
     by_tma = by_tma and _are_rows_aligned(access, groups)
-    order = {"mn": (dims.m, dims.n), "m": (dims.m,), "n": (dims.n,), "": ((),)}[shape]
-    operand = EpilogueOperand(name, element_type(access.value), shape, by_tma)
-    return operand, Argument(name, access, order, by_tma=by_tma)
+    order: tuple[Group, ...] = tuple({"m": dims.m, "n": dims.n}[role] for role in shape)
+    if not groups:
+        order = ((),)
+    operand = EpilogueOperand(name, element_type(access.value), shape, by_tma, batch)
+    return operand, Argument(name, access, (*of_batch, *order), by_tma=by_tma)
 
 
 def _are_rows_aligned(access: ArrayAccess, groups: tuple[Group, ...]) -> bool:

@@ -40,7 +40,9 @@ class _EpilogueElements:
         place = work.row + warpgroup * shape[0], work.column + part * shape[1]
         extents = self._arrays["C"].shape[-2:]
         loaded = sources.names if sources else ()
-        return self._fusion.read(self._arrays, shape, place, extents, config.exchanged, loaded)
+        return self._fusion.read(
+            self._arrays, shape, place, extents, config.exchanged, loaded, work.batch
+        )
 
     def of(
         self,

@@ -13,6 +13,7 @@ from ....dialect.types import tensor_of
 from ....language.options import KernelOptions
 from ....language.traced_function import TracedFunction
 from ...errors import ProblemError
+from .problem import MAX_BATCH_DIMS
 
 #: Parameters of an epilogue that are the element's place in C.
 _POSITIONS = ("row", "col")
@@ -44,23 +45,29 @@ class EpilogueOperand(NamedTuple):
         shape: "mn" for a matrix, "m" for an element a row, "n" for an element a column, "" for one
             element, "number" for a number.
         by_tma: whether TMA can load it: a matrix of floats with contiguous rows, whose address and other
-            stride are multiples of 16 bytes.
+            strides are multiples of 16 bytes.
+        batch: the leading dimensions of C along which it varies, in order; they come first in the array.
     """
 
     name: str
     element: str
     shape: str
     by_tma: bool = False
+    batch: tuple[int, ...] = ()
 
     def signature(self, exchanged: bool) -> str:
         """Return its part of the kernel's signature."""
         extents = _SHAPES[self.shape]
         if exchanged:
             extents = tuple({"M": "N", "N": "M"}.get(str(extent), extent) for extent in extents)
-        strides = f":({','.join('?' * len(extents))})" if self.shape in ("mn", "m", "n") else ""
+        if self.shape == "" and self.batch:
+            extents = ()
+        leading = [f"L{dim}" for dim in self.batch]
+        strides = ["?"] * (len(leading) + len(self.shape)) if self.shape != "number" else []
         if self.by_tma:
-            strides = ":(?,1)"
-        return f"({','.join(map(str, extents))}){strides}"
+            strides[-1] = "1"
+        layout = f":({','.join(strides)})" if strides else ""
+        return f"({','.join(map(str, (*leading, *extents)))}){layout}"
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,12 @@ class Fusion:
 
     def described(self) -> list[Any]:
         """Return all that a kernel depends on, as JSON data."""
-        return [self.ir, [operand.name for operand in self.matrices]]
+        batches = [operand.batch for operand in self.operands]
+        return [
+            self.ir,
+            [operand.name for operand in self.matrices],
+            *(batches if any(batches) else ()),
+        ]
 
     def read(
         self,
@@ -103,6 +115,7 @@ class Fusion:
         extents: Sequence[sl.Index | int],
         exchanged: bool,
         loaded: Collection[str] = (),
+        batch: Sequence[sl.Index | int] = (),
     ) -> dict[str, Any]:
         """Return the arguments of the function besides products, by name: positions, operands' elements.
 
@@ -115,6 +128,7 @@ class Fusion:
             extents: rows and columns of that.
             exchanged: whether the kernel's C is C^T.
             loaded: the names of operands that are not read.
+            batch: the matrix of C: an index for each leading dimension.
         """
         positions = [first + sl.iota(dim) for dim, first in enumerate(place)]
         # Positions beyond C read its last elements, for results that are not stored.
@@ -127,7 +141,7 @@ class Fusion:
         named: dict[str, Any] = dict(zip(_POSITIONS, positions, strict=True))
         for operand in self.operands:
             if operand.name not in loaded:
-                element = _element(arrays[operand.name], operand, *read)
+                element = _element(arrays[operand.name], operand, batch, *read)
                 named[operand.name] = self._read(element, operand, shape, exchanged)
         return named
 
@@ -196,7 +210,8 @@ def trace_epilogue(
             operand.name: array for operand, array in zip(operands, operand_arrays, strict=True)
         }
         loaded = [sl.load(x[0:64, 0:64]) for x in arrays[:products]]
-        read = fusion.read(named, (64, 64), (0, 0), arrays[0].shape, exchanged=False)
+        batch = (0,) * MAX_BATCH_DIMS
+        read = fusion.read(named, (64, 64), (0, 0), arrays[0].shape, exchanged=False, batch=batch)
         for result in fusion.apply(loaded, read):
             # The conversion of an expression's result is left to the store.
             element = str(tensor_of(result.value.type).element_type)
@@ -217,12 +232,19 @@ def trace_epilogue(
     return Fusion(tuple(operands), ir, tuple(stored), products, accumulator, function)
 
 
-def _element(array: Any, operand: EpilogueOperand, row: sl.Fragment, column: sl.Fragment) -> Any:
+def _element(
+    array: Any,
+    operand: EpilogueOperand,
+    batch: Sequence[sl.Index | int],
+    row: sl.Fragment,
+    column: sl.Fragment,
+) -> Any:
     """Return the operand's element at a place of C; floats as f32."""
     if operand.shape == "number":
         return array
-    indices = {"mn": (row, column), "m": (row,), "n": (column,), "": (0,)}[operand.shape]
-    element = array[indices]
+    matrix = tuple(batch[dim] for dim in operand.batch)
+    indices = {"mn": (row, column), "m": (row,), "n": (column,), "": ()}[operand.shape]
+    element = array[(*matrix, *indices) or (0,)]
     return element.to(sl.f32) if element.dtype.is_float else element
 
 

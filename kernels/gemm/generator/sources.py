@@ -26,7 +26,8 @@ class Sources:
     def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
         self._config, stages = config, config.source_stages
         self._rows, self._columns = config.tile[0] // config.consumers, config.store_columns
-        self._arrays = {operand.name: arrays[operand.name] for operand in config.sources(problem)}
+        self._operands = config.sources(problem)
+        self._arrays = {operand.name: arrays[operand.name] for operand in self._operands}
         self._tiles = {
             name: sl.alloc((stages, self._rows, self._columns), array.dtype)
             for name, array in self._arrays.items()
@@ -49,8 +50,10 @@ class Sources:
                 rows = sl.ds(work.row + warpgroup * self._rows, self._rows)
                 columns = sl.ds(work.column + part * self._columns, self._columns)
                 with self._loads.producer(work.number * config.stores + i) as stage:
-                    for name, array in self._arrays.items():
-                        sl.tma_load(array[rows, columns], self._tiles[name][stage], stage)
+                    for operand in self._operands:
+                        batch = [work.batch[dim] for dim in operand.batch]
+                        window = self._arrays[operand.name][*batch, rows, columns]
+                        sl.tma_load(window, self._tiles[operand.name][stage], stage)
 
     def of(self, work: WorkTile, warpgroup: sl.Index, part: int) -> dict[str, sl.Fragment]:
         """Return the elements of a warpgroup's epilogue tile, by the name of the matrix."""
