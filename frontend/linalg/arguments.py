@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -13,7 +13,6 @@ from ...layout.elements import UNIT_BYTES
 from ...runtime.arguments import DTYPES
 from .contraction import ArrayAccess
 from .gemm_dims import Group
-from .unsupported import Unsupported
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -46,15 +45,9 @@ def collapsible_dims(access: ArrayAccess) -> list[bool]:
     """Return for each dimension `d` whether `stride[d] == stride[d + 1] * extent[d + 1]`."""
     type_ = access.value.type
     rank = len(access.loops)
-    if not isinstance(type_, ir.MemRefType) or access.permutation:
-        return [True] * rank
-    strides, offset = type_.get_strides_and_offset()
-    if offset != 0:
-        raise Unsupported(f"has an operand of {type_}, whose offset is not 0")
-    if strides[-1:] not in ([1], []):
-        raise Unsupported(
-            f"has an operand of {type_}, which is not contiguous along its last dimension"
-        )
+    if not isinstance(type_, ir.MemRefType) or access.is_copy:
+        return [dim != rank - access.row - 1 for dim in range(rank)]
+    strides, _ = type_.get_strides_and_offset()
     if _is_identity(type_):
         return [True] * rank
     return [
@@ -64,11 +57,26 @@ def collapsible_dims(access: ArrayAccess) -> list[bool]:
     ]
 
 
-def possibly_unaligned_dims(arguments: Sequence[Argument]) -> list[tuple[Argument, Group]]:
-    """Return the dimensions whose stride in bytes is not known to be a multiple of 16, as TMA requires.
+def copy_of_strided(access: ArrayAccess) -> ArrayAccess:
+    """Return an access to a copy in the place of one to a memref that no kernel takes.
 
-    Raises:
-        Unsupported: for a stride that is known to be no multiple.
+    A kernel takes those that have the offset 0, and are contiguous along their last dimension.
+    """
+    type_ = access.value.type
+    if not isinstance(type_, ir.MemRefType) or access.is_copy:
+        return access
+    strides, offset = type_.get_strides_and_offset()
+    if offset == 0 and strides[-1:] in ([1], []):
+        return access
+    return replace(access, permutation=tuple(range(len(access.loops))))
+
+
+def unaligned_dims(arguments: Sequence[Argument], known: bool) -> list[tuple[Argument, Group]]:
+    """Return the dimensions whose stride in bytes may be no multiple of 16, as TMA requires.
+
+    Args:
+        arguments: the kernel's arguments.
+        known: whether to return those that certainly are none, or the others.
     """
     dims: list[tuple[Argument, Group]] = []
     for argument in arguments:
@@ -80,22 +88,17 @@ def possibly_unaligned_dims(arguments: Sequence[Argument]) -> list[tuple[Argumen
             if not group or contiguous in group:
                 continue
             elements, is_known = _step(argument.access, group[-1])
-            if elements * element_bytes % UNIT_BYTES == 0:
-                continue
-            if is_known:
-                loops = " ".join(f"d{loop}" for loop in group)
-                raise Unsupported(
-                    f"has an operand {argument.name} whose neighbours along {loops} are "
-                    f"{elements * element_bytes} bytes apart; TMA takes multiples of {UNIT_BYTES}"
-                )
-            dims.append((argument, group))
+            if elements * element_bytes % UNIT_BYTES and is_known == known:
+                dims.append((argument, group))
     return dims
 
 
 def _step(access: ArrayAccess, loop: int) -> tuple[int, bool]:
     """Return a divisor of the stride of a loop, in elements, and whether it is the stride."""
     type_, dim = access.value.type, access.loops.index(loop)
-    if isinstance(type_, ir.MemRefType) and not access.permutation:
+    if access.row and dim < len(access.loops) - access.row:
+        return UNIT_BYTES, False
+    if isinstance(type_, ir.MemRefType) and not access.is_copy:
         strides, _ = type_.get_strides_and_offset()
         if strides[dim] != ir.ShapedType.get_dynamic_stride_or_offset():
             return strides[dim], True

@@ -43,18 +43,26 @@ class ArrayAccess:
 
     Attributes:
         value: the tensor or memref.
-        loops: by dimension of the array that the kernel reads.
-        permutation: the dimensions of `value` in the order of the copy that the kernel reads; empty if it
-            reads `value` itself.
+        loops: by dimension of the array that the kernel accesses.
+        permutation: the dimensions of `value` in the order of the copy that the kernel accesses; empty if
+            it accesses `value` itself.
+        row: the number of the copy's last dimensions that are a row; rows begin at multiples of 16 bytes,
+            as TMA requires. 0 if all dimensions follow each other.
     """
 
     value: Value
     loops: tuple[int, ...]
     permutation: tuple[int, ...] = ()
+    row: int = 0
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether the kernel accesses a copy."""
+        return bool(self.permutation)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents of the array that the kernel reads."""
+        """The extents of the array that the kernel accesses."""
         shape = self.value.type.shape
         return tuple(shape[dim] for dim in self.permutation) or tuple(shape)
 

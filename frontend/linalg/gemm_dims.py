@@ -54,7 +54,7 @@ def match_gemm_dims(
     if exchanged:
         a, b = b, a
     if c[-1] in a:
-        raise Unsupported("has a result whose rows are along a dimension that both operands have")
+        raise Unsupported("has a result along one dimension, which both operands have")
     rows = [group for group in c if group in a and group not in b]
     n, m = c[-1], rows[-1] if rows else ()
     batch = tuple(group for group in c[:-1] if group != m)
@@ -62,12 +62,6 @@ def match_gemm_dims(
         "".join(name for name, operand in zip("ab", (a, b), strict=True) if group in operand)
         for group in batch
     )
-    for name, operand, minor in (("A", a, (m, summed[0])), ("B", b, (n, summed[0]))):
-        if operand[-1] not in minor:
-            loops = " ".join(f"d{loop}" for loop in operand[-1])
-            raise Unsupported(
-                f"has an {name} that is contiguous along {loops}, a dimension of a batch"
-            )
     return GemmDims(m, n, summed[0], batch, having, exchanged)
 
 

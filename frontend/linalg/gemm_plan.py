@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -14,7 +14,13 @@ from ...kernels.gemm.generator.fusion import EpilogueOperand
 from ...kernels.gemm.generator.problem import Problem, multiplicand
 from ...kernels.gemm.generator.problem import results as stored_types
 from ...layout.wgmma import MN_MAJOR
-from .arguments import Argument, collapsible_dims, element_type, possibly_unaligned_dims
+from .arguments import (
+    Argument,
+    collapsible_dims,
+    copy_of_strided,
+    element_type,
+    unaligned_dims,
+)
 from .contraction import ArrayAccess, Contraction, ContractionOperand
 from .epilogue import Epilogue
 from .fusing import convert_errors, fusion_of, operand_of
@@ -70,14 +76,19 @@ def plan_gemm(
     epilogue: Epilogue | None,
     approximate: bool,
     config: Config | None,
+    copied: Mapping[int, int] | None = None,
 ) -> GemmPlan:
     """Plan a kernel for a contraction and its epilogue.
+
+    What TMA cannot access is copied: an operand that is contiguous along no dimension of its matrix, and
+    an array whose rows are known to begin at other addresses than multiples of 16 bytes.
 
     Args:
         product: the contraction.
         epilogue: its epilogue.
         approximate: see `FragmentEvaluator`.
         config: the configuration; None to choose one.
+        copied: the arrays that are known to be copied, by their numbers, with `ArrayAccess.row`.
 
     Raises:
         Unsupported: if the GEMM library has no such kernel.
@@ -88,11 +99,21 @@ def plan_gemm(
     if product.init is not None:
         epilogue_reads.append(product.init)
     k = tuple(loop for loop in product.b.loops if loop in product.k)
-    matrices = [_readable(product.a, k)]
-    matrices += [_readable(gemm.b, k) for gemm in products]
-    accesses = [*matrices, *results, *epilogue_reads]
+    copied = dict(copied or {})
+    matrices = [
+        _readable(operand, k, number in copied)
+        for number, operand in enumerate((product.a, *(gemm.b for gemm in products)))
+    ]
+    both = set(product.a.loops) & set(product.b.loops)
+    accesses = [*matrices, *(_writable(result, both) for result in results), *epilogue_reads]
     for access in accesses:
         check_array(access.value.type)
+    accesses = [
+        _with_rows(copy_of_strided(access), copied.get(number, 0))
+        for number, access in enumerate(accesses)
+    ]
+    matrices, others = accesses[: len(matrices)], accesses[len(matrices) :]
+    results, epilogue_reads = others[: len(results)], others[len(results) :]
     if 0 in extents(accesses).values():
         raise Unsupported("has an extent of 0")
     groups = merge_dims(
@@ -103,6 +124,9 @@ def plan_gemm(
     groups_of = dict(zip(map(id, accesses), groups, strict=True))
     a, b, c = (groups_of[id(access)] for access in (matrices[0], matrices[1], results[0]))
     dims = match_gemm_dims(a, b, c, product.k)
+    minor = {dims.k, dims.m, dims.n}
+    if unreadable := {i: 0 for i, array in enumerate((a, b)) if array[-1] not in minor}:
+        return plan_gemm(product, epilogue, approximate, config, copied | unreadable)
     if dims.exchanged and len(products) > 1:
         raise Unsupported(
             "is the gate of another product whose rows are along the shared operand's columns"
@@ -134,26 +158,56 @@ def plan_gemm(
     )
     chosen_config = _config(problem, dims, accesses, config)
     arguments = _arguments(problem, chosen_config, dims, matrices, results, operands)
-    maybe_unaligned = possibly_unaligned_dims(arguments)
+    unaligned = [argument.access for argument, _ in unaligned_dims(arguments, known=True)]
+    if unaligned:
+        rows = {
+            number: len(groups_of[id(access)][-1])
+            for number, access in enumerate(accesses)
+            if any(access is other for other in unaligned)
+        }
+        return plan_gemm(product, epilogue, approximate, config, copied | rows)
     return GemmPlan(
-        products, epilogue, problem, chosen_config, dims, tuple(arguments), tuple(maybe_unaligned)
+        products,
+        epilogue,
+        problem,
+        chosen_config,
+        dims,
+        tuple(arguments),
+        tuple(unaligned_dims(arguments, known=False)),
     )
 
 
-def _readable(operand: ContractionOperand, k: tuple[int, ...]) -> ArrayAccess:
+def _readable(operand: ContractionOperand, k: tuple[int, ...], is_copied: bool) -> ArrayAccess:
     """Return an operand if a kernel can read it; else a copy of it in which K is contiguous.
 
     Args:
         operand: the operand.
         k: the loops that are summed over, in their order.
+        is_copied: whether it is known that a kernel cannot.
     """
     loops = operand.loops
     first = min(map(loops.index, k))
     follow_each_other = loops[first : first + len(k)] == k
-    if follow_each_other and (loops[-1] in k or multiplicand(operand.element) in MN_MAJOR):
+    by_columns = multiplicand(operand.element) in MN_MAJOR and not is_copied
+    if follow_each_other and (loops[-1] in k or by_columns):
         return ArrayAccess(operand.value, loops)
     loops = (*(loop for loop in loops if loop not in k), *k)
     return ArrayAccess(operand.value, loops, tuple(map(operand.loops.index, loops)))
+
+
+def _writable(result: ArrayAccess, both: set[int]) -> ArrayAccess:
+    """Return a result if a kernel can write it; else a copy whose batches come first."""
+    if not result.loops or result.loops[-1] not in both:
+        return result
+    loops = sorted(result.loops, key=lambda loop: loop not in both)
+    return ArrayAccess(result.value, tuple(loops), tuple(map(result.loops.index, loops)))
+
+
+def _with_rows(access: ArrayAccess, row: int) -> ArrayAccess:
+    if not row:
+        return access
+    permutation = access.permutation or tuple(range(len(access.loops)))
+    return replace(access, permutation=permutation, row=row)
 
 
 def _config(

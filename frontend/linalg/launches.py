@@ -10,8 +10,9 @@ from ...bindings.irtypes import Type, Value
 from ...bindings.mlir import gpu, ir, scf
 from ...ir import emit
 from ...kernels.gemm.generator.time_model import H200
-from ..moves import fill_with_zeros
+from ..moves import fill_with_zeros, move
 from .attention_plan import AttentionArgument, AttentionPlan
+from .contraction import ArrayAccess
 from .gemm_plan import GemmPlan
 from .views import Extent, StridedMemRef, allocate, as_tensor, ceildiv, index, times
 
@@ -46,17 +47,28 @@ def launch_gemm(
     sizes = loop_sizes(buffers)
     memories: list[Value] = []
     arrays = dict(buffers)
+    copies: list[tuple[StridedMemRef, Value, ArrayAccess]] = []
     for argument in plan.arguments:
+        access = argument.access
         if argument.name in arrays:
             continue
-        type_ = argument.access.value.type
+        type_ = access.value.type
         extents = [
             sizes[loop] if size == _DYNAMIC else size
-            for loop, size in zip(argument.access.loops, type_.shape, strict=True)
+            for loop, size in zip(access.loops, access.shape, strict=True)
         ]
-        memory = allocate(extents, type_)
-        arrays[argument.name] = StridedMemRef.of(memory, argument.access.loops)
-        memories.append(memory)
+        memory = access.value
+        if not isinstance(type_, ir.MemRefType):
+            order = access.permutation or range(len(extents))
+            own = [extent for _, extent in sorted(zip(order, extents, strict=True))]
+            memory = allocate(own, type_)
+            memories.append(memory)
+        if access.is_copy:
+            copy = StridedMemRef.allocate(extents, type_, access.loops, access.row)
+            arrays[argument.name] = copy
+            copies.append((copy, memory, access))
+        else:
+            arrays[argument.name] = StridedMemRef.of(memory, access.loops)
     if is_never_empty:
         _launch(plan, kernel, types, arrays)
     else:
@@ -64,6 +76,8 @@ def launch_gemm(
         computes = is_positive(sizes[loop] for loop in outer)
         with nullcontext() if computes is None else emit.scf_if(computes):
             _launch_or_zeros(plan, kernel, types, arrays)
+    for copy, memory, access in copies:
+        move(copy.elements(), memory, [access.permutation.index(d) for d in range(len(copy.loops))])
     tensors = [argument.access.value.type for argument in plan.arguments if argument.is_result]
     return [as_tensor(memory, type_) for memory, type_ in zip(memories, tensors, strict=False)]
 

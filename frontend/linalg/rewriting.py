@@ -12,10 +12,11 @@ from ...layout.elements import UNIT_BYTES
 from ..moves import move
 from .arguments import Argument
 from .attention_plan import AttentionPlan
+from .contraction import ArrayAccess
 from .gemm_plan import GemmPlan
 from .generic import ON_TENSORS, is_filled_with_zeros, outputs_of, owner, uses_of
 from .launches import is_positive, launch_attention, launch_gemm, loop_sizes
-from .views import Extent, StridedMemRef, allocate, index, times
+from .views import Extent, StridedMemRef, index, times
 
 #: Dialects of the ops in the rewritten program of the host.
 DIALECTS = ("bufferization", "gpu", "memref", "scf", "arith", "tensor", "nvvm")
@@ -117,9 +118,10 @@ class Rewriter:
                 if argument.is_result:
                     continue
                 value = self._memory_of(value)
-            if access.permutation:
-                value = _transpose(value, access.permutation)
-            buffers[argument.name] = StridedMemRef.of(value, access.loops)
+            if not access.is_copy:
+                buffers[argument.name] = StridedMemRef.of(value, access.loops)
+            elif not argument.is_result:
+                buffers[argument.name] = _copy(value, access)
         return buffers
 
     def _memory_of(self, value: Value) -> Value:
@@ -140,11 +142,12 @@ def _function_name(op: Op) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value
 
 
-def _transpose(memref: Value, permutation: Sequence[int]) -> Value:
-    """Emit a copy of a memref with its dimensions in another order, and return it."""
-    source = StridedMemRef.of(memref, tuple(range(len(permutation))))
-    copy = allocate([source.sizes[dim] for dim in permutation], memref.type)
-    move(memref, copy, permutation)
+def _copy(memref: Value, access: ArrayAccess) -> StridedMemRef:
+    """Emit the copy of a memref that a kernel reads."""
+    source = StridedMemRef.of(memref, tuple(range(len(access.permutation))))
+    sizes = [source.sizes[dim] for dim in access.permutation]
+    copy = StridedMemRef.allocate(sizes, memref.type, access.loops, access.row)
+    move(memref, copy.elements(), access.permutation)
     return copy
 
 

@@ -103,6 +103,32 @@ class StridedMemRef:
             ]
         return StridedMemRef(memref, loops, tuple(sizes), tuple(strides))
 
+    @staticmethod
+    def allocate(
+        sizes: Sequence[Extent], like: Type, loops: tuple[int, ...], row: int
+    ) -> StridedMemRef:
+        """Emit the allocation of a copy; for `row`, see `ArrayAccess`."""
+        outer, inner = sizes[: len(sizes) - row], sizes[len(sizes) - row :]
+        if not row:
+            return StridedMemRef.of(allocate(sizes, like), loops)
+        unit = UNIT_BYTES // DTYPES[str(like.element_type)].itemsize
+        length: Extent = 1
+        for size in inner:
+            length = times(length, size)
+        length = times(ceildiv(length, unit), unit)
+        strides: list[Extent] = [1]
+        for dim in range(len(sizes) - 1, 0, -1):
+            is_row = dim == len(outer)
+            strides.insert(0, length if is_row else times(strides[0], sizes[dim]))
+        return StridedMemRef(allocate([*outer, length], like), loops, tuple(sizes), tuple(strides))
+
+    def elements(self) -> Value:
+        """Emit the memref with a dimension for each loop, and return it."""
+        shape = [size if isinstance(size, int) else _DYNAMIC for size in self.sizes]
+        layout = ir.StridedLayoutAttr.get(0, [_DYNAMIC_STRIDE] * len(shape))
+        type_ = ir.MemRefType.get(shape, self.memref.type.element_type, layout)
+        return self.view([(loop,) for loop in self.loops], type_)
+
     @property
     def item_bytes(self) -> int:
         """The bytes of an element."""

@@ -340,19 +340,6 @@ def test_entries_and_machines():
 
 
 def test_types_that_no_cpu_computes_with():
-    program = """
-    func.func @f(%x: memref<f32>, %y: memref<f8E4M3FN>) {
-      linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>],
-                      iterator_types = []}
-        ins(%x : memref<f32>) outs(%y : memref<f8E4M3FN>) {
-      ^bb0(%in: f32, %out: f8E4M3FN):
-        %narrow = arith.truncf %in : f32 to f8E4M3FN
-        linalg.yield %narrow : f8E4M3FN
-      }
-      return
-    }"""
-    with pytest.raises(CompileError, match="is of types that no CPU computes with: f32, f8E4M3FN"):
-        Executable(program, on="cpu", mixed=True)
     layout = "memref<4x4xf32, affine_map<(i, j) -> (j, i)>>"
     with pytest.raises(CompileError, match=r"no CPU computes with: .*affine_map<"):
         Executable(f"func.func @f(%x: {layout}) {{ return }}", on="cpu")

@@ -88,25 +88,13 @@ STAYS = {
         generic(("(k)->(k)", "(k)->(k)", "(k)->()"), types=tensors((64,), (64,), ()), loops="r"),
         "has one sum, which is no matrix",
     ),
-    "a batch along the rows": (
+    "one dimension of both": (
         generic(
-            ("(m, n, k, l)->(l, m, k)", "(m, n, k, l)->(l, k, n)", "(m, n, k, l)->(m, n, l)"),
-            types=tensors((8, 64, 64), (8, 64, 64), (64, 64, 8)),
-            loops="pprp",
+            ("(m, k)->(m, k)", "(m, k)->(m, k)", "(m, k)->(m)"),
+            types=tensors((64, 64), (64, 64), (64,)),
+            loops="pr",
         ),
-        "has a result whose rows are along a dimension that both operands have",
-    ),
-    "an operand along a batch": (
-        generic(
-            ("(m, n, k, l)->(m, k, l)", "(m, n, k, l)->(l, k, n)", "(m, n, k, l)->(l, m, n)"),
-            types=tensors((64, 64, 8), (8, 64, 64), (8, 64, 64)),
-            loops="pprp",
-        ),
-        "has an A that is contiguous along d3, a dimension of a batch",
-    ),
-    "rows that TMA does not take": (
-        generic(types=tensors((64, 65), (65, 64), (64, 64))),
-        "has an operand A whose neighbours along d0 are 130 bytes apart; TMA takes multiples of 16",
+        "has a result along one dimension, which both operands have",
     ),
     "no rows": (generic(types=tensors((0, 64), (64, 64), (0, 64))), "has an extent of 0"),
     "no products": (generic(types=tensors((64, 0), (0, 64), (64, 64))), "has an extent of 0"),
@@ -121,20 +109,6 @@ STAYS = {
             types=("memref<64x64xbf16>", "memref<64x64xbf16>", "memref<64x64xbf16>"), body=NARROW
         ).replace("outs(%c", "outs(%a"),
         "reads the memory that it writes",
-    ),
-    "an offset": (
-        generic(
-            types=("memref<64x64xbf16, strided<[64, 1], offset: 8>>", *("memref<64x64xbf16>",) * 2),
-            body=NARROW,
-        ),
-        "whose offset is not 0",
-    ),
-    "columns with gaps": (
-        generic(
-            types=("memref<64x64xbf16, strided<[128, 2]>>", *("memref<64x64xbf16>",) * 2),
-            body=NARROW,
-        ),
-        "which is not contiguous along its last dimension",
     ),
     "sums in f8": (
         generic(
