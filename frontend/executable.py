@@ -33,8 +33,8 @@ class Executable:
         entry: the name of the function; None if only one function is public.
         on: "gpu", or "cpu" for the emulator and arrays in host memory.
         arch: the architecture of the kernels.
-        mixed: whether ops on memory that only a CPU runs (linalg, single loads and stores) do so, on
-            copies in host memory; a remark at each says what is copied.
+        mixed: whether ops on memory that only a CPU runs (single loads, loops of loads and stores) do so,
+            on copies in host memory; a remark at each says what is copied.
         options: options of `smem-to-nvvm`, dashes as underscores.
 
     Attributes:

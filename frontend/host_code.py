@@ -12,6 +12,7 @@ from ..codegen import Compiled, CompileError, compile
 from ..codegen.errors import error_at
 from ..layout.arch import Arch
 from ..passes import add_passes
+from .generic_launches import generalize, launch_generics, launch_stores
 from .host_fallback import run_on_host, upload_globals
 from .host_floats import convert_by_integers
 from .host_functions import check_host_functions, host_ops, move_strided, use_device_memory
@@ -74,6 +75,10 @@ def host_code(
         MLIRError, CompileError: if the program cannot be lowered.
     """
     move_strided(module)
+    generalize(module)
+    launch_generics(module)
+    launch_stores(module)
+    convert_by_integers(host_ops(module))
     _run(module, _OUTLINING)
     function = _function(module, entry)
     check_host_functions(module, mixed)

@@ -26,7 +26,7 @@ def is_computed_on_host(op: Op) -> bool:
     return op.name.startswith("linalg.") or op.name in _ACCESSES
 
 
-def _computes_alone(op: Op) -> bool:
+def computes_alone(op: Op) -> bool:
     """Whether an op is a loop or branch that only computes numbers, and loads and stores them."""
     if op.name.split(".")[0] != "scf" or not op.regions:
         return False
@@ -58,7 +58,7 @@ def run_on_host(ops: list[Op]) -> None:
     outermost: list[Op] = []
     nested: set[Op] = set()
     for op in ops:
-        if op not in nested and (is_computed_on_host(op) or _computes_alone(op)):
+        if op not in nested and (is_computed_on_host(op) or computes_alone(op)):
             outermost.append(op)
             nested.update(walk(op))
     for op in outermost:

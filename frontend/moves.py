@@ -11,6 +11,9 @@ from ..ir import emit
 
 _THREADS = 256
 
+#: A number of elements: static, or a value of the host's program.
+Extent = int | Value
+
 _UNKNOWN = ir.ShapedType.get_dynamic_size()
 
 
@@ -24,45 +27,58 @@ def move(source: Value, target: Value, permutation: Sequence[int]) -> None:
         source, target: the memrefs.
         permutation: for each dimension of the target, that of the source.
     """
-    with _if_not_empty(target) as has_elements:
+    sizes = extents_of(target)
+    with if_not_empty(sizes) as has_elements:
         if has_elements:
-            source_memory, target_memory = _FlatMemRef(source), _FlatMemRef(target)
+            source_memory, target_memory = FlatMemRef(source), FlatMemRef(target)
             order = [list(permutation).index(dim) for dim in range(len(permutation))]
-            with _each_element(target) as indices:
+            with each_index(sizes) as indices:
                 target_memory.store(source_memory.load([indices[dim] for dim in order]), indices)
 
 
 def fill_with_zeros(target: Value) -> None:
     """Emit a fill of integers with zeros, as a `gpu.launch` unless there are no elements."""
-    with _if_not_empty(target) as has_elements:
+    sizes = extents_of(target)
+    with if_not_empty(sizes) as has_elements:
         if has_elements:
-            target_memory, element = _FlatMemRef(target), target.type.element_type
-            with _each_element(target) as indices:
+            target_memory, element = FlatMemRef(target), target.type.element_type
+            with each_index(sizes) as indices:
                 target_memory.store(emit.constant(0, element), indices)
 
 
-@contextmanager
-def _if_not_empty(memref: Value) -> Iterator[bool]:
-    """Put the ops of the `with` block in an `scf.if`, unless a memref is known to have elements.
+def extents_of(memref: Value) -> list[Extent]:
+    """Return the extents of a memref; emit ops for dynamic ones."""
+    return [
+        emit.value("memref.dim", (memref, _constant(dim)), ir.IndexType.get())
+        if extent == _UNKNOWN
+        else extent
+        for dim, extent in enumerate(memref.type.shape)
+    ]
 
-    The value is false if the memref is known to have none; the block must emit nothing then.
+
+@contextmanager
+def if_not_empty(sizes: Sequence[Extent]) -> Iterator[bool]:
+    """Put the ops of the `with` block in an `scf.if`, unless it is known that no extent is 0.
+
+    The value is false if one is known to be 0; the block must emit nothing then.
     """
-    shape = ir.MemRefType(memref.type).shape
-    if _UNKNOWN not in shape:
-        yield 0 not in shape
+    if all(isinstance(size, int) for size in sizes):
+        yield 0 not in sizes
         return
-    with emit.scf_if(emit.compare("ne", _elements(memref), 0)):
+    with emit.scf_if(emit.compare("ne", product_of(sizes), 0)):
         yield True
 
 
 @contextmanager
-def _each_element(memref: Value) -> Iterator[list[Value]]:
-    """Emit a `gpu.launch` with a thread for each element of a memref.
+def each_index(sizes: Sequence[Extent], lanes: int = 1) -> Iterator[list[Value]]:
+    """Emit a `gpu.launch` with `lanes` threads for each element of an array.
 
-    The value is the indices of the thread's element; the `with` block emits the thread's body.
+    The value is the indices of the thread's element, and its lane if there are several; the `with` block
+    emits the thread's body.
     """
     index = ir.IndexType.get()
-    sizes, total = _sizes(memref), _elements(memref)
+    all_sizes = [*sizes, lanes] if lanes > 1 else list(sizes)
+    total = product_of(all_sizes)
     one, threads = _constant(1), _constant(_THREADS)
     blocks = emit.binary("ceildivui", total, threads)
     # Tokens, grid and block; versions of MLIR differ in what follows.
@@ -78,15 +94,20 @@ def _each_element(memref: Value) -> Iterator[list[Value]]:
         first = emit.binary("muli", block.arguments[0], threads)
         number = emit.binary("addi", first, block.arguments[3])
         with emit.scf_if(emit.compare("ult", number, total)):
-            indices: list[Value] = []
-            for size in reversed(sizes):
-                indices.insert(0, emit.binary("remui", number, size))
-                number = emit.binary("divui", number, size)
-            yield indices
+            yield split_index(number, all_sizes)
         emit.op("gpu.terminator")
 
 
-class _FlatMemRef:
+def split_index(number: Value, sizes: Sequence[Extent]) -> list[Value]:
+    """Emit the indices of an element by its number in the order of memory."""
+    indices: list[Value] = []
+    for size in reversed(sizes[1:]):
+        indices.insert(0, emit.binary("remui", number, _value(size)))
+        number = emit.binary("divui", number, _value(size))
+    return [number, *indices] if sizes else []
+
+
+class FlatMemRef:
     """The memory of a memref from offset 0 to its last element, as a memref with one dimension.
 
     A kernel takes no memref with an offset, so it computes addresses itself.
@@ -100,13 +121,22 @@ class _FlatMemRef:
         metadata = emit.op(
             "memref.extract_strided_metadata", (memref,), [base, *[index] * (1 + 2 * rank)]
         ).results
-        self._offset = metadata[1]
-        self._strides = list(metadata)[2 + rank :]
+        # Constants, where the type has them: the kernel takes no arguments for these.
+        strides, offset = type_.get_strides_and_offset()
+        dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+        self._offset, *self._strides = (
+            value if known == dynamic else _constant(known)
+            for value, known in zip(
+                (metadata[1], *list(metadata)[2 + rank :]), (offset, *strides), strict=True
+            )
+        )
         last = [
             emit.binary("muli", emit.binary("subi", size, _constant(1)), stride)
             for size, stride in zip(list(metadata)[2 : 2 + rank], self._strides, strict=True)
         ]
+        # A kernel takes no empty memref; it reads nothing of one.
         end = _sum([self._offset, *last, _constant(1)])
+        end = emit.value("arith.maxsi", (end, _constant(1)), index)
         self._memory = emit.value(
             "memref.reinterpret_cast",
             (metadata[0], end),
@@ -140,22 +170,16 @@ def _sum(values: Sequence[Value]) -> Value:
     return total
 
 
-def _sizes(memref: Value) -> list[Value]:
-    """Emit the extents of a memref."""
-    return [
-        emit.value("memref.dim", (memref, _constant(dim)), ir.IndexType.get())
-        if extent == _UNKNOWN
-        else _constant(extent)
-        for dim, extent in enumerate(memref.type.shape)
-    ]
-
-
-def _elements(memref: Value) -> Value:
-    """Emit the number of elements of a memref."""
+def product_of(extents: Sequence[Extent]) -> Value:
+    """Emit the product of extents."""
     total = _constant(1)
-    for size in _sizes(memref):
-        total = emit.binary("muli", total, size)
+    for extent in extents:
+        total = emit.binary("muli", total, _value(extent))
     return total
+
+
+def _value(extent: Extent) -> Value:
+    return _constant(extent) if isinstance(extent, int) else extent
 
 
 def _constant(number: int) -> Value:

@@ -8,6 +8,7 @@ from ...bindings.irtypes import Attribute, Module, Op, Value
 from ...bindings.mlir import ir, passmanager
 from ...ir.walk import walk
 from ...passes import Pass
+from .decompose import decompose
 from .detensorize import detensorize
 from .generic import GENERIC, RESHAPES, inputs_of, is_reduction, only_moves, only_scales, owner
 from .precision import PRECISION
@@ -48,6 +49,7 @@ class PrepareLinalg(Pass):
     def run(self, module: Module) -> None:
         allowed = module.context.allow_unregistered_dialects
         check_casts(module)
+        decompose(module)
         _run(module, _GENERALIZE)
         detensorize(module)
         reshape_by_numbers(module)

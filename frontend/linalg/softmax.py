@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
+from math import isfinite, isnan
 
 from .expression_builder import ExpressionBuilder
 from .expressions import (
@@ -99,6 +99,11 @@ def is_lowest(node: Node, type_: str) -> bool:
     if not isinstance(node, Constant) or type_ not in _LARGEST:
         return False
     return node.value <= -_LARGEST[type_] / 2
+
+
+def _is_ignored(initial: Node, name: str) -> bool:
+    """Whether an op leaves out an initial value: a maximum that does, a NaN, as in upstream's softmax."""
+    return name == "arith.maxnumf" and isinstance(initial, Constant) and isnan(initial.value)
 
 
 def only_loop(loops: Mapping[int, int]) -> tuple[int, int] | None:
@@ -233,7 +238,7 @@ def _reduction_term(
     initial_node = builder.normalize(reduction.initial)
     if initial is None:
         type_ = str(node.op.results[node.number].type.element_type)
-        if not is_lowest(initial_node, type_):
+        if not is_lowest(initial_node, type_) and not _is_ignored(initial_node, reduction.name):
             return None
     elif not is_constant(initial_node, initial):
         return None

@@ -257,8 +257,8 @@ def test_what_a_kernel_refuses_is_an_exception():
         ),
         ("func.func private @f()", "name a function; the program has none"),
         (
-            "func.func @f(%x: memref<2xf32>) "
-            "{ linalg.fill ins(%c : f32) outs(%x : memref<2xf32>) return }",
+            "func.func @f(%x: memref<f32>) -> f32 "
+            "{ %y = memref.load %x[] : memref<f32> return %y : f32 }",
             "only a CPU can run it",
         ),
         (
@@ -268,7 +268,6 @@ def test_what_a_kernel_refuses_is_an_exception():
     ],
 )
 def test_programs_that_are_refused(text, message):
-    text = text.replace("{ linalg", "{ %c = arith.constant 0.0 : f32 linalg")
     with pytest.raises(CompileError, match=message):
         Executable(text, on="cpu")
 
@@ -312,11 +311,7 @@ func.func @f(%x: memref<2x3xf32>) -> f32 {
     x = np.ones((2, 3), np.float32)
     assert executable(x) == 6
     assert x.tolist() == [[1, 1, 1], [5, 6, 7]]
-    assert remarks == [
-        "'linalg.add' runs on the CPU, on copies of memref<2x3xf32>, memref<2x3xf32>",
-        "'memref.load' runs on the CPU, on copies of memref<2x3xf32>",
-        "'memref.store' runs on the CPU, on copies of memref<2x3xf32>",
-    ]
+    assert remarks == ["'memref.load' runs on the CPU, on copies of memref<2x3xf32>"]
 
 
 @pytest.mark.parametrize("type_", ["memref<2xcomplex<f32>>", "f16", "vector<2xf32>"])

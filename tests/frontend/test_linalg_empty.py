@@ -100,7 +100,7 @@ def test_two_versions_with_dynamic_extents():
 
 
 @pytest.mark.parametrize("extents", EMPTY, ids=str)
-def test_known_extents_stay_with_the_cpu(extents):
+def test_known_extents_have_no_product(extents):
     m, n, k = extents
     a, b, c = f"memref<{m}x{k}xbf16>", f"memref<{k}x{n}xbf16>", f"memref<{m}x{n}xf32>"
     with new_context():
