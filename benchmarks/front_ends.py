@@ -117,13 +117,16 @@ def summary(rows: list[tuple[Case, Outcome]]) -> dict[str, Any]:
     """The numbers of a kind of programs.
 
     Contractions of refused programs count as without kernels. A program's kernels count up to its
-    contractions: others, such as one that transposes an operand, are none of these.
+    contractions: an attention that is none to us has two products.
     """
+    texts = [outcome.text for _, outcome in rows if outcome.state == "lowered"]
     return {
         "programs": len(rows),
         "states": dict(Counter(outcome.state for _, outcome in rows).most_common()),
         "contractions": sum(case.contractions for case, _ in rows),
         "with kernels": sum(min(case.contractions, outcome.kernels) for case, outcome in rows),
+        "attentions": sum(text.count(": attention of ") for text in texts),
+        "partly on the CPU": sum(" runs on the CPU" in text for text in texts),
         "refusals": dict(
             Counter(reason(o.text) for _, o in rows if o.state == "refused").most_common()
         ),
@@ -172,10 +175,11 @@ def main() -> int:
         for case, outcome in rows:
             if outcome.state in ("wrong", "crash"):
                 print(f"{kind}: {case.name}: {outcome.state}: {outcome.text}", flush=True)
-    heading = ["", "programs", "lowered", "contractions", "with kernels", "wrong", "crash"]
+    counts = ["contractions", "with kernels", "attentions", "partly on the CPU"]
+    heading = ["", "programs", "lowered", *counts, "wrong", "crash"]
     lines = [
         [kind, str(r["programs"]), str(r["states"].get("lowered", 0))]
-        + [str(r[name]) for name in ("contractions", "with kernels")]
+        + [str(r[name]) for name in counts]
         + [str(r["states"].get(state, 0)) for state in ("wrong", "crash")]
         for kind, r in results.items()
     ]

@@ -13,7 +13,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 from torch.utils._pytree import tree_flatten, tree_map
 
-from front_end_cases.case import Case, Wrong, compare_all, rng, whole
+from front_end_cases.case import Case, Wrong, compare_all, kernels_of, rng, whole
 from mlir_smem import from_torch
 from mlir_smem.bindings.diagnostics import remark_handler
 
@@ -72,14 +72,16 @@ def torch_case(
         called = _copy(arguments)
         remarks: list[str] = []
         with remark_handler(lambda _, message: remarks.append(message)):
-            compiled = from_torch(called_function, *called, on="cpu", mixed=True, **options)
+            compiled = from_torch(
+                called_function, *called, on="cpu", mixed=True, explain=True, **options
+            )
         with torch.no_grad():
             got = compiled(*called)
         _compare("result", got, expected, exact)
         _compare("argument", called, own, exact)
         if is_module:
             _compare("state", called_function.state_dict(), eager.state_dict(), exact)
-        return len(compiled.executable.kernels), remarks
+        return kernels_of(remarks), remarks
 
     return Case(name, contractions, run)
 
