@@ -8,6 +8,7 @@ from itertools import pairwise
 from math import prod
 
 from ...bindings.mlir import ir
+from ...layout.fragments import FRAGMENT_M
 from .expressions import TensorElement
 from .loop_indices import Digit, LoopIndex
 from .masks import ARBITRARY
@@ -102,6 +103,11 @@ def match_dims(operands: Mapping[str, TensorElement], row: LoopIndex | None) -> 
         sharing = _only_dim(
             _merge_dims([dim for dim in dims if dim.role == ROWS and dim not in row_dims], False)
         )
+        if not row and sharing is not None and sharing.extent >= FRAGMENT_M:
+            raise Unsupported(
+                f"masks keys by their places alone, the same of {sharing.extent} queries; the kernel "
+                "would have a tile for each query"
+            )
     batch, head = _heads(dims_with_role(SHARED), sharing)
     return AttentionDims(batch, head, sharing, query, key, summed, column)
 

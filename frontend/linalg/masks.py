@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .constant_masks import match_band, match_steps, read_constant
 from .expression_builder import ExpressionBuilder
-from .expressions import AppliedOp, Constant, IndexValue, Node, is_cast
+from .expressions import (
+    AppliedOp,
+    Constant,
+    IndexValue,
+    Node,
+    TensorElement,
+    is_cast,
+    is_constant,
+)
 from .loop_indices import LoopIndex
 from .unsupported import Unsupported
 
@@ -122,6 +131,8 @@ def _comparisons(node: Node, holds: bool) -> list[_LinearSum]:
         if bool(node.value) == holds:
             return []
         raise Unsupported("masks all scores")
+    if isinstance(node, TensorElement):
+        return _of_constant(node, holds)
     if not isinstance(node, AppliedOp):
         raise Unsupported(ARBITRARY)
     if (node.name == "arith.andi" and holds) or (node.name == "arith.ori" and not holds):
@@ -143,7 +154,64 @@ def _comparisons(node: Node, holds: bool) -> list[_LinearSum]:
         return _of_choice(condition, yes, no, holds)
     if node.name != "arith.cmpi":
         raise Unsupported(ARBITRARY)
+    magnitude = _magnitude(left)
+    if magnitude is not None and isinstance(right, Constant):
+        return _of_magnitude(node, magnitude, int(right.value), holds)
     return [_comparison(node, holds)]
+
+
+def _of_constant(element: TensorElement, holds: bool) -> list[_LinearSum]:
+    """Return the comparisons for a constant matrix of truth values, one for each query and key."""
+    constant = read_constant(element)
+    if constant is None or constant[0].dtype != bool:
+        raise Unsupported(ARBITRARY)
+    allowed, indices = constant[0] == holds, constant[1]
+    if allowed.all():
+        return []
+    band = match_band(allowed) if len(indices) == 2 else None
+    if band is None:
+        raise Unsupported(ARBITRARY)
+    (low, high), (row, column) = band, indices
+    # Limits at the corners of the matrix are none.
+    comparisons = []
+    if low > 1 - allowed.shape[0]:
+        comparisons.append(_LinearSum({column: 1, row: -1}, -low))
+    if high < allowed.shape[1] - 1:
+        comparisons.append(_LinearSum({row: 1, column: -1}, high))
+    return comparisons
+
+
+def _magnitude(node: Node) -> Node | None:
+    """Match `|x|`: `math.absi`, or the choice of `x` and `0 - x`; return `x`."""
+    if not isinstance(node, AppliedOp):
+        return None
+    if node.name == "math.absi":
+        return node.operands[0]
+    if node.name != "arith.select":
+        return None
+    condition, number, negated = node.operands
+    if not (isinstance(condition, AppliedOp) and condition.name == "arith.cmpi"):
+        return None
+    is_negation = (
+        isinstance(negated, AppliedOp)
+        and negated.name == "arith.subi"
+        and is_constant(negated.operands[0], 0)
+        and negated.operands[1] is number
+    )
+    is_sign = condition.operands[0] is number and is_constant(condition.operands[1], 0)
+    is_positive = condition.detail in (_SGE, _SGT)
+    return number if is_negation and is_sign and is_positive else None
+
+
+def _of_magnitude(node: AppliedOp, number: Node, limit: int, holds: bool) -> list[_LinearSum]:
+    """Return the comparisons for `|number| <= limit`, or what says the same."""
+    order = _ORDERS.get(node.detail)
+    if order is None or order[0] != holds:
+        raise Unsupported(ARBITRARY)
+    # |x| < limit, and not |x| >= limit, are |x| <= limit - 1.
+    limit -= order[1] != holds
+    total, bound = _sum(number), _LinearSum({}, limit)
+    return [bound.plus(total, -1), bound.plus(total)]
 
 
 def _of_choice(condition: Node, yes: bool, no: bool, holds: bool) -> list[_LinearSum]:
@@ -199,6 +267,11 @@ def _sum(node: Node) -> _LinearSum:
         return _LinearSum({node.index: 1} if node.index else {}, 0)
     if isinstance(node, Constant) and isinstance(node.value, int):
         return _LinearSum({}, int(node.value))
+    if isinstance(node, TensorElement) and (constant := read_constant(node)) is not None:
+        steps = match_steps(constant[0])
+        if steps is not None:
+            (first, step), (index,) = steps, constant[1]
+            return _LinearSum({index: step} if step else {}, first)
     if isinstance(node, AppliedOp) and is_cast(node):
         return _sum(node.operands[0])
     if isinstance(node, AppliedOp) and node.name in ("arith.addi", "arith.subi"):

@@ -5,7 +5,16 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
-from attention_programs import CAUSAL, SELECT, attention, substitute, window
+from attention_programs import (
+    CAUSAL,
+    SELECT,
+    attention,
+    constant_mask,
+    counted_places,
+    near,
+    substitute,
+    window,
+)
 from contractions import lower
 
 from mlir_smem.bindings import passmanager
@@ -41,6 +50,23 @@ BECOMES = {
         attention(n=96, mask=window(0, 40)),
         "1x6x64x64, 32 keys before, 8 keys behind, ",
     ),
+    "a distance": (
+        attention(mask=near("%sees = arith.cmpi sle, %far, %limit : i32")),
+        "12 keys before, 12 keys behind, ",
+    ),
+    "not another distance": (
+        substitute(
+            attention(mask=near("%sees = arith.cmpi sge, %far, %limit : i32")),
+            ("%x, %none", "%none, %x"),
+        ),
+        "11 keys before, 11 keys behind, ",
+    ),
+    "a constant": (constant_mask(np.tril(np.ones((64, 64)))), "1x6x64x64, 0 keys behind, "),
+    "a constant band": (
+        constant_mask(np.tril(np.triu(np.ones((64, 96)), 20), 40)),
+        "12 keys before, 8 keys behind, ",
+    ),
+    "places that are constants": (counted_places(range(64)), "0 keys behind, "),
     "an added mask": (
         substitute(
             attention(mask=CAUSAL),

@@ -2,8 +2,17 @@
 
 import re
 
+import numpy as np
 import pytest
-from attention_programs import CAUSAL, attention, substitute, window
+from attention_programs import (
+    CAUSAL,
+    attention,
+    constant_mask,
+    counted_places,
+    near,
+    substitute,
+    window,
+)
 from contractions import lower
 
 ARBITRARY = "masks scores by something else than a comparison of the places of a query and a key"
@@ -107,6 +116,17 @@ NOT_ATTENTION = {
             ),
         ),
         ARBITRARY,
+    ),
+    "a constant that is no band": (constant_mask(np.tri(64)[:, ::-1]), ARBITRARY),
+    "places that are not counted up": (counted_places([*range(63), 62]), ARBITRARY),
+    "a constant mask of keys": (constant_mask(np.tile(np.arange(64) < 40, (64, 1))), ARBITRARY),
+    "a distance that is too small": (
+        attention(mask=near("%sees = arith.cmpi sge, %far, %limit : i32")),
+        ARBITRARY,
+    ),
+    "keys by their places": (
+        attention(mask=CAUSAL.replace("linalg.index 2", "arith.constant 20")),
+        "masks keys by their places alone, the same of 64 queries",
     ),
     "a mask of heads": (
         attention(mask=CAUSAL.replace("linalg.index 2", "linalg.index 1")),

@@ -34,6 +34,67 @@ def window(left, right):
     )
 
 
+def near(sees):
+    """A mask by the distance %far of a query and a key."""
+    return SEES.format(
+        f"""%i32 = arith.index_cast %row : index to i32
+    %j32 = arith.index_cast %key : index to i32
+    %d = arith.subi %i32, %j32 : i32
+    %origin = arith.constant 0 : i32
+    %is_behind = arith.cmpi sge, %d, %origin : i32
+    %negated = arith.subi %origin, %d : i32
+    %far = arith.select %is_behind, %d, %negated : i32
+    %limit = arith.constant 12 : i32
+    {sees}"""
+    )
+
+
+def constant_mask(sees):
+    """Attention with a mask that is a constant matrix of truth values."""
+    rows = ", ".join(str([bool(x) for x in row]).lower() for row in sees)
+    mask = f"%mask = arith.constant dense<[{rows}]> : tensor<{len(sees)}x{len(sees[0])}xi1>"
+    return substitute(
+        attention(len(sees), len(sees[0]), mask="%y = arith.select %j, %x, %none : f32"),
+        ("%scale =", f"{mask}\n  %scale ="),
+        ("#row =", "#mask = affine_map<(b, h, m, n) -> (m, n)>\n#row ="),
+        (
+            "[#all, #all], iterator_types = #each}\n    ins(%scores : !s)",
+            "[#all, #mask, #all], iterator_types = #each}\n"
+            f"    ins(%scores, %mask : !s, tensor<{len(sees)}x{len(sees[0])}xi1>)",
+        ),
+        (
+            "^bb0(%i: f32, %t: f32):\n    %x = arith.mulf",
+            "^bb0(%i: f32, %j: i1, %t: f32):\n    %x = arith.mulf",
+        ),
+    )
+
+
+def counted_places(places):
+    """Causal attention by the places of queries and keys, which are one constant."""
+    type_ = f"tensor<{len(places)}xi32>"
+    return substitute(
+        attention(
+            len(places),
+            len(places),
+            mask="%sees = arith.cmpi sge, %j, %l : i32\n    " + SELECT,
+        ),
+        ("%scale =", f"%places = arith.constant dense<{list(places)}> : {type_}\n  %scale ="),
+        (
+            "#row =",
+            "#m = affine_map<(b, h, m, n) -> (m)>\n#n = affine_map<(b, h, m, n) -> (n)>\n#row =",
+        ),
+        (
+            "[#all, #all], iterator_types = #each}\n    ins(%scores : !s)",
+            "[#all, #m, #n, #all], iterator_types = #each}\n"
+            f"    ins(%scores, %places, %places : !s, {type_}, {type_})",
+        ),
+        (
+            "^bb0(%i: f32, %t: f32):\n    %x = arith.mulf",
+            "^bb0(%i: f32, %j: i32, %l: i32, %t: f32):\n    %x = arith.mulf",
+        ),
+    )
+
+
 _TEXT = Template("""#qk = affine_map<(b, h, m, n, d) -> (b, h, m, d)>
 #kn = affine_map<(b, h, m, n, d) -> (b, h, n, d)>
 #sum = affine_map<(b, h, m, n, d) -> (b, h, m, n)>

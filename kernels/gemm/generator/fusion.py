@@ -13,7 +13,6 @@ from ....dialect.types import tensor_of
 from ....language.options import KernelOptions
 from ....language.traced_function import TracedFunction
 from ...errors import ProblemError
-from .problem import MAX_BATCH_DIMS
 
 #: Parameters of an epilogue that are the element's place in C.
 _POSITIONS = ("row", "col")
@@ -210,7 +209,7 @@ def trace_epilogue(
             operand.name: array for operand, array in zip(operands, operand_arrays, strict=True)
         }
         loaded = [sl.load(x[0:64, 0:64]) for x in arrays[:products]]
-        batch = (0,) * MAX_BATCH_DIMS
+        batch = (0,) * (1 + max((dim for operand in operands for dim in operand.batch), default=0))
         read = fusion.read(named, (64, 64), (0, 0), arrays[0].shape, exchanged=False, batch=batch)
         for result in fusion.apply(loaded, read):
             # The conversion of an expression's result is left to the store.
