@@ -59,7 +59,7 @@ def halve(x):
     return lax.while_loop(lambda x: x.max() > 0.1, lambda x: x / 2, x)
 
 
-def nested(x, p):
+def loop_in_a_branch(x, p):
     """Loops in branches in loops."""
 
     def body(i, y):
@@ -89,7 +89,7 @@ def sort(x):
         (scan_both_ways, (X,), ()),
         (count_by_twos, (X, np.int32(4)), [(X, np.int32(n)) for n in (-1, 3, 9)]),
         (halve, (X,), [(-np.abs(X),)]),
-        (nested, (X, np.True_), [(X, np.False_)]),
+        (loop_in_a_branch, (X, np.True_), [(X, np.False_)]),
         (switch, (X, np.int32(1)), [(X, np.int32(i)) for i in (-5, 0, 2, 7)]),
         (behind_barriers, (X,), ()),
         (sort, (np.float32([[0, 3, 2.2, 2, 3], [1, 0, 2, 9, 1], [0, 1, 2, 9, 3]]),), ()),
