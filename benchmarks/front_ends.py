@@ -28,7 +28,7 @@ from tables import table
 
 KINDS = ("torch", "jax", "linalg", "contractions")
 
-#: Programs that a process runs before it is replaced, so that what it has compiled is freed.
+#: Programs that a process runs, on average, before it is replaced, so that what it has compiled is freed.
 _LIFETIME = 100
 
 #: Numbers, names in quotes, types and positions: what differs between refusals of one kind.
@@ -81,8 +81,9 @@ def outcomes(kind: str, seed: int, count: int, jobs: int) -> Iterator[tuple[Case
     """Run the programs of a kind in processes of their own, and yield each with its outcome."""
     left = [*range(len(cases_of(kind, seed, count)))]
     while left:
-        waiting, done = left, 0
-        pool = ProcessPoolExecutor(jobs, get_context("spawn"), max_tasks_per_child=_LIFETIME)
+        # A new pool, because `max_tasks_per_child` makes one of Python 3.11 wait forever (cpython#115634).
+        waiting, done = left[: jobs * _LIFETIME], 0
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"))
         futures: list[Future[Outcome]] = [
             pool.submit(run_case, kind, seed, count, i) for i in waiting
         ]
@@ -97,7 +98,7 @@ def outcomes(kind: str, seed: int, count: int, jobs: int) -> Iterator[tuple[Case
             done += jobs
         finally:
             pool.shutdown(cancel_futures=True)
-        left = waiting[done:]
+        left = left[done:]
 
 
 def _alone(kind: str, seed: int, count: int, position: int) -> Outcome:
