@@ -81,7 +81,7 @@ def outcomes(kind: str, seed: int, count: int, jobs: int) -> Iterator[tuple[Case
     """Run the programs of a kind in processes of their own, and yield each with its outcome."""
     left = [*range(len(cases_of(kind, seed, count)))]
     while left:
-        # A new pool, because `max_tasks_per_child` makes one of Python 3.11 wait forever (cpython#115634).
+        # A new pool: with `max_tasks_per_child`, one of Python 3.11 waits forever (cpython#115634).
         waiting, done = left[: jobs * _LIFETIME], 0
         pool = ProcessPoolExecutor(jobs, get_context("spawn"))
         futures: list[Future[Outcome]] = [
