@@ -218,6 +218,36 @@ def test_mistakes(gpu, function, operands, message):
     assert gpu.launches == []
 
 
+@pytest.mark.parametrize(
+    "shape, operand",
+    [
+        ((2, 1, 3, 64, 136), ("mn", True, (0, 1))),
+        ((3, 64, 136), ("mn", True, (1,))),
+        ((2, 1, 1, 64, 136), ("mn", True, (0,))),
+        ((2, 1, 3, 64, 1), ("m", False, (0, 1))),
+        ((3, 1, 136), ("n", False, (1,))),
+        ((2, 1, 3, 1, 1), ("", False, (0, 1))),
+        ((64, 136), ("mn", True, ())),
+    ],
+    ids=str,
+)
+def test_operands_that_vary_by_batch(gpu, shape, operand):
+    """Of C (2, 1, 3, 64, 136), whose dimension of extent 1 is none of the kernel's."""
+    a, b = array((2, 1, 3, 64, 72)), array((3, 72, 136), pointer=0x20000)
+    fused = fused_call(add, {"bias": array(shape)}, "f32", (2, 1, 3, 64, 136), 0)
+    assert fused.fusion.operands == (EpilogueOperand("bias", "bf16", *operand),)
+    (matrix,) = fused.arguments
+    assert matrix.shape == (tuple(x for x in shape if x > 1) or (1,))
+    c = array((2, 1, 3, 64, 136), pointer=0x40000)
+    matmul(a, b, c, epilogue=add, operands={"bias": array(shape)}, config=SMALL)
+    assert len(gpu.launches) == 1
+
+
+def test_an_operand_of_another_batch(gpu):
+    with pytest.raises(ProblemError, match=r"or \[1\], or these for each of its matrices"):
+        fused_call(add, {"bias": array((4, 64, 136))}, "f32", (3, 64, 136), 0)
+
+
 def test_a_mistake_in_the_function_is_at_its_line():
     with pytest.raises(TraceError, match=r"test_fusions\.py:\d+:\d+: elements of f32 have no <<"):
         trace_epilogue(lambda x: x << 1.0, [], "f32")

@@ -44,7 +44,9 @@ def broadcast(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     return tuple(y if x == 1 else x for x, y in zip(*padded, strict=True))
 
 
-def fold_batch(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batch:
+def fold_batch(
+    a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True, joins_dims: bool = True
+) -> Batch:
     """Return the operands with as few leading dimensions as their strides allow.
 
     Adjacent dimensions become one where all operands step through both evenly. If B has none, those of A
@@ -54,6 +56,7 @@ def fold_batch(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batc
         a, b: A (..., M, K) and B (..., K, N).
         c: the result (..., M, N), with the leading dimensions that A and B broadcast to.
         joins_rows: whether rows of several matrices may become those of one.
+        joins_dims: whether leading dimensions may become one; those of extent 1 are always left out.
 
     Raises:
         ProblemError: if more leading dimensions remain than TMA takes.
@@ -67,7 +70,10 @@ def fold_batch(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batc
     for extent, step in zip(extents, steps, strict=True):
         if extent == 1:
             continue
-        if leading and all(x == y * extent for x, y in zip(leading[-1][1], step, strict=True)):
+        is_even = leading and all(
+            x == y * extent for x, y in zip(leading[-1][1], step, strict=True)
+        )
+        if joins_dims and is_even:
             leading[-1] = leading[-1][0] * extent, step
         else:
             leading.append((extent, step))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -82,7 +82,7 @@ def fused_call(
     function: Callable[..., Any],
     operands: Mapping[str, Any],
     accumulator: str,
-    extents: tuple[int, int],
+    extents: Sequence[int],
     device: int,
     distance: int = 0,
 ) -> FusedCall:
@@ -92,7 +92,7 @@ def fused_call(
         function: the epilogue.
         operands: arrays that broadcast to C, and numbers, by the function's parameters.
         accumulator: the element type of the product.
-        extents: rows and columns of C.
+        extents: those of C (..., M, N).
         device: the number of its GPU.
         distance: bytes from B to B2 of a gated product; 0 for one product.
 
@@ -134,36 +134,45 @@ def _device_array(name: str, value: Any) -> DeviceArray:
 
 
 def _operand(
-    name: str, array: DeviceArray, extents: tuple[int, int], device: int
+    name: str, array: DeviceArray, extents: Sequence[int], device: int
 ) -> tuple[EpilogueOperand, Matrix]:
     """Return an operand, and its array with the dimensions along which it is not broadcast."""
-    shape, (m, n) = array.matrix.shape, extents
+    shape, rank = array.matrix.shape, len(extents)
     if array.device != device:
         raise ProblemError(f"{name} is on GPU {array.device}, but A is on GPU {device}")
     if array.element not in DTYPES:
         raise ProblemError(f"{name} has elements of {array.element}; expected {', '.join(DTYPES)}")
-    padded = (1,) * (2 - len(shape)) + tuple(shape)
-    if len(shape) > 2 or any(x not in (1, y) for x, y in zip(padded, extents, strict=True)):
+    missing = rank - len(shape)
+    padded = (1,) * missing + tuple(shape)
+    if missing < 0 or any(x not in (1, y) for x, y in zip(padded, extents, strict=True)):
+        *_, m, n = extents
         raise ProblemError(
-            f"{name} has the shape {list(shape)}, which does not broadcast to C of {m}x{n}; expected "
-            f"[{m}, {n}], [{n}] for an element a column, [{m}, 1] for an element a row, or [1]"
+            f"{name} has the shape {list(shape)}, which does not broadcast to C of "
+            f"{'x'.join(map(str, extents))}; expected [{m}, {n}], [{n}] for an element a column, "
+            f"[{m}, 1] for an element a row, or [1]"
+            + (", or these for each of its matrices" if rank > 2 else "")
         )
-    strides = (0,) * (2 - len(shape)) + tuple(array.matrix.strides)
-    dims = [dim for dim in range(2) if padded[dim] != 1]
+    strides = (0,) * missing + tuple(array.matrix.strides)
+    leading = [dim for dim in range(rank - 2) if extents[dim] != 1]
+    batch = tuple(number for number, dim in enumerate(leading) if padded[dim] != 1 and strides[dim])
+    of_matrix = [dim for dim in (rank - 2, rank - 1) if padded[dim] != 1]
+    dims = [*(leading[number] for number in batch), *of_matrix]
     matrix = replace(
         array.matrix,
         shape=tuple(padded[dim] for dim in dims) or (1,),
         strides=tuple(strides[dim] for dim in dims) or (1,),
     )
-    by_tma = len(dims) == 2 and array.element in _LOADED and _has_aligned_rows(matrix)
-    return EpilogueOperand(name, array.element, "".join("mn"[dim] for dim in dims), by_tma), matrix
+    by_tma = len(of_matrix) == 2 and array.element in _LOADED and _has_aligned_rows(matrix)
+    of_c = "".join("mn"[dim - rank + 2] for dim in of_matrix)
+    return EpilogueOperand(name, array.element, of_c, by_tma, batch), matrix
 
 
 def _has_aligned_rows(matrix: Matrix) -> bool:
-    """Return whether TMA reads the rows of a matrix."""
-    row, along = matrix.strides
-    bytes_of_row = row * matrix.item_bytes
-    return along == 1 and row > 0 and not (matrix.pointer % UNIT_BYTES or bytes_of_row % UNIT_BYTES)
+    """Return whether TMA reads the rows of a matrix, or of several."""
+    *steps, along = matrix.strides
+    sizes = [step * matrix.item_bytes for step in steps]
+    is_aligned = not any(size <= 0 or size % UNIT_BYTES for size in sizes)
+    return along == 1 and is_aligned and not matrix.pointer % UNIT_BYTES
 
 
 def gate_columns(b: Matrix, gated: str) -> tuple[Matrix, int]:

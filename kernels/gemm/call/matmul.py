@@ -19,6 +19,7 @@ from ...libraries import maker, whole_columns
 from ..generator.config import Config
 from ..generator.problem import ProblemError, accumulator
 from ..generator.problem import results as stored_types
+from .batches import broadcast
 from .fusions import FusedCall, function_identity, fused_call, gate_columns, read_operands
 from .launches import GemmLaunch, forget_configurations
 from .operands import GemmOperands, check_operands
@@ -117,7 +118,7 @@ def matmul(
         out: the result (..., M, N); None for a new array. For an epilogue with two results, a tuple of
             two, with the same strides.
         epilogue: what is made of the product before it is stored.
-        operands: numbers and arrays for the epilogue; they broadcast to a matrix of C, as NumPy's do.
+        operands: numbers and arrays for the epilogue; they broadcast to C, as NumPy's do.
         gated: "interleaved" or "halves" if the epilogue takes two fragments, of A * B's alternating
             columns, or of its first and second half. The result has half as many columns as B.
         out_dtype: the element type of a new array, of the library or by name; the first one of `results`
@@ -401,7 +402,8 @@ def _fuse_epilogue(
     if gated is not None:
         matrix, distance = gate_columns(b.matrix, gated)
         b = replace(b, matrix=matrix)
-    extents = a.matrix.shape[-2], b.matrix.shape[-1]
+    batch = broadcast(a.matrix.shape[:-2], b.matrix.shape[:-2])
+    extents = *batch, a.matrix.shape[-2], b.matrix.shape[-1]
     summed = accumulator(a.element)
     return b, fused_call(epilogue, operands, summed, extents, a.device, distance)
 

@@ -74,7 +74,8 @@ def check_operands(
                 f"{list(out.matrix.strides)}, as C"
             )
     # An epilogue sees the rows of its matrix, not those of several.
-    batch = fold_batch(a.matrix, b.matrix, out.matrix, joins_rows=fusion is None)
+    folds = fusion is None or not any(operand.batch for operand in fusion.operands)
+    batch = fold_batch(a.matrix, b.matrix, out.matrix, fusion is None, folds)
     a_major, b_major = "mk"[a_dim], "kn"[b_dim]
     gated = fusion is not None and fusion.products > 1
     problem = Problem(
