@@ -59,6 +59,8 @@ _NEW_TO_OLD = (
     Change(r"nvvm\.barrier", 24, r"aligned = false", None),
     Change(r"nvvm\.barrier", 24, r"(operandSegmentSizes = array<i32: \d, \d)>", r"\1, 0>"),
     Change(_SCALED, 23, r"#nvvm\.tcgen05_mma_kind<(mx\w+)>", r"#nvvm.block_scale_kind<\1>"),
+    # Flags only permit, so a conversion without them is right.
+    Change(r"llvm\.fp(?:ext|trunc)", 23, r"fastmathFlags = #llvm\.fastmath<[^>]*>", ""),
 )
 
 #: From older to newer.
