@@ -46,6 +46,11 @@ def strides_of(memref: Type) -> tuple[tuple[int, ...], int]:
     return tuple(strides), offset
 
 
+def has_identity_layout(memref: Type) -> bool:
+    """Return whether a memref's elements follow each other from its first address, rows first."""
+    return memref.affine_map == ir.AffineMap.get_identity(memref.rank)
+
+
 def is_dynamic(number: int) -> bool:
     """Whether a stride or an offset is known at run time only."""
     return number == ir.ShapedType.get_dynamic_stride_or_offset()

@@ -14,15 +14,14 @@ from ..ir.walk import walk
 from ..layout.transfer import WARP
 from ..passes import Pass
 from ..runtime.arguments import DTYPES
+from .extents import Extent, index, product
 from .host_fallback import computes_alone
 from .linalg.generic import GENERIC, body, inputs_of, is_reduction, outputs_of, owner
 from .moves import (
-    Extent,
     FlatMemRef,
     each_index,
     extents_of,
     if_not_empty,
-    product_of,
     split_index,
 )
 
@@ -228,7 +227,7 @@ def _launch(generic: _Generic) -> None:
                 return
             elements = [generic.load(number, indices) for number in generic.outputs]
             if summed:
-                results = _reduce(generic, indices, summed, (_constant(0), 1), elements)
+                results = _reduce(generic, indices, summed, (index(0), 1), elements)
             else:
                 results = generic.compute(indices, elements)
             for number, result in zip(generic.outputs, results, strict=True):
@@ -256,7 +255,7 @@ def _reduce(
     """
     extents = [generic.extents[loop] for loop in summed]
     types = [value.type for value in initial]
-    bounds = (steps[0], product_of(extents), _constant(steps[1]))
+    bounds = (steps[0], index(product(extents)), index(steps[1]))
     loop = emit.op("scf.for", (*bounds, *initial), types, regions=1)
     block = loop.regions[0].blocks.append(ir.IndexType.get(), *types)
     with ir.InsertionPoint(block):
@@ -353,7 +352,7 @@ def _index(expression: Any, indices: dict[int, Value]) -> Value:
     if isinstance(expression, ir.AffineDimExpr):
         return indices[ir.AffineDimExpr(expression).position]
     if isinstance(expression, ir.AffineConstantExpr):
-        return _constant(ir.AffineConstantExpr(expression).value)
+        return index(ir.AffineConstantExpr(expression).value)
     names = {
         ir.AffineAddExpr: "addi",
         ir.AffineMulExpr: "muli",
@@ -370,7 +369,3 @@ def _number(number: float, type_: Type) -> Attribute:
     if isinstance(type_, ir.FloatType):
         return ir.FloatAttr.get(type_, number)
     return ir.IntegerAttr.get(type_, int(number))
-
-
-def _constant(number: int) -> Value:
-    return emit.constant(number, ir.IndexType.get())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..bindings.irtypes import Module, Op, Value
 from ..bindings.mlir import ir
 from ..codegen.errors import error_at
+from ..dialect.memrefs import has_identity_layout
 from ..ir import emit
 from ..ir.walk import walk
 from .host_fallback import ON_HOST, copy, is_computed_on_host
@@ -149,5 +150,4 @@ def _is_contiguous(memref: Value) -> bool:
     # Upstream folds a cast into the copy, whose operand has strides then.
     while not isinstance(memref.owner, ir.Block) and memref.owner.operation.name == "memref.cast":
         memref = memref.owner.operation.operands[0]
-    type_ = ir.MemRefType(memref.type)
-    return type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
+    return has_identity_layout(ir.MemRefType(memref.type))

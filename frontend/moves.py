@@ -8,11 +8,9 @@ from contextlib import contextmanager
 from ..bindings.irtypes import Value
 from ..bindings.mlir import gpu, ir
 from ..ir import emit
+from .extents import Extent, index, product
 
 _THREADS = 256
-
-#: A number of elements: static, or a value of the host's program.
-Extent = int | Value
 
 _UNKNOWN = ir.ShapedType.get_dynamic_size()
 
@@ -49,7 +47,7 @@ def fill_with_zeros(target: Value) -> None:
 def extents_of(memref: Value) -> list[Extent]:
     """Return the extents of a memref; emit ops for dynamic ones."""
     return [
-        emit.value("memref.dim", (memref, _constant(dim)), ir.IndexType.get())
+        emit.value("memref.dim", (memref, index(dim)), ir.IndexType.get())
         if extent == _UNKNOWN
         else extent
         for dim, extent in enumerate(memref.type.shape)
@@ -65,7 +63,7 @@ def if_not_empty(sizes: Sequence[Extent]) -> Iterator[bool]:
     if all(isinstance(size, int) for size in sizes):
         yield 0 not in sizes
         return
-    with emit.scf_if(emit.compare("ne", product_of(sizes), 0)):
+    with emit.scf_if(emit.compare("ne", index(product(sizes)), 0)):
         yield True
 
 
@@ -76,10 +74,9 @@ def each_index(sizes: Sequence[Extent], lanes: int = 1) -> Iterator[list[Value]]
     The value is the indices of the thread's element, and its lane if there are several; the `with` block
     emits the thread's body.
     """
-    index = ir.IndexType.get()
     all_sizes = [*sizes, lanes] if lanes > 1 else list(sizes)
-    total = product_of(all_sizes)
-    one, threads = _constant(1), _constant(_THREADS)
+    total = index(product(all_sizes))
+    one, threads = index(1), index(_THREADS)
     blocks = emit.binary("ceildivui", total, threads)
     # Tokens, grid and block; versions of MLIR differ in what follows.
     segments = len(gpu.LaunchOp._ODS_OPERAND_SEGMENTS)
@@ -89,7 +86,7 @@ def each_index(sizes: Sequence[Extent], lanes: int = 1) -> Iterator[list[Value]]
         regions=1,
         operandSegmentSizes=ir.DenseI32ArrayAttr.get([0, *[1] * 6, *[0] * (segments - 7)]),
     )
-    block = launch.regions[0].blocks.append(*[index] * 12)
+    block = launch.regions[0].blocks.append(*[ir.IndexType.get()] * 12)
     with ir.InsertionPoint(block):
         first = emit.binary("muli", block.arguments[0], threads)
         number = emit.binary("addi", first, block.arguments[3])
@@ -102,8 +99,8 @@ def split_index(number: Value, sizes: Sequence[Extent]) -> list[Value]:
     """Emit the indices of an element by its number in the order of memory."""
     indices: list[Value] = []
     for size in reversed(sizes[1:]):
-        indices.insert(0, emit.binary("remui", number, _value(size)))
-        number = emit.binary("divui", number, _value(size))
+        indices.insert(0, emit.binary("remui", number, index(size)))
+        number = emit.binary("divui", number, index(size))
     return [number, *indices] if sizes else []
 
 
@@ -116,27 +113,27 @@ class FlatMemRef:
     def __init__(self, memref: Value) -> None:
         type_ = ir.MemRefType(memref.type)
         self._element = type_.element_type
-        index, rank = ir.IndexType.get(), type_.rank
+        index_type, rank = ir.IndexType.get(), type_.rank
         base = ir.MemRefType.get([], self._element, memory_space=type_.memory_space)
         metadata = emit.op(
-            "memref.extract_strided_metadata", (memref,), [base, *[index] * (1 + 2 * rank)]
+            "memref.extract_strided_metadata", (memref,), [base, *[index_type] * (1 + 2 * rank)]
         ).results
         # Constants, where the type has them: the kernel takes no arguments for these.
         strides, offset = type_.get_strides_and_offset()
         dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
         self._offset, *self._strides = (
-            value if known == dynamic else _constant(known)
+            value if known == dynamic else index(known)
             for value, known in zip(
                 (metadata[1], *list(metadata)[2 + rank :]), (offset, *strides), strict=True
             )
         )
         last = [
-            emit.binary("muli", emit.binary("subi", size, _constant(1)), stride)
+            emit.binary("muli", emit.binary("subi", size, index(1)), stride)
             for size, stride in zip(list(metadata)[2 : 2 + rank], self._strides, strict=True)
         ]
         # A kernel takes no empty memref; it reads nothing of one.
-        end = _sum([self._offset, *last, _constant(1)])
-        end = emit.value("arith.maxsi", (end, _constant(1)), index)
+        end = _sum([self._offset, *last, index(1)])
+        end = emit.value("arith.maxsi", (end, index(1)), index_type)
         self._memory = emit.value(
             "memref.reinterpret_cast",
             (metadata[0], end),
@@ -157,8 +154,8 @@ class FlatMemRef:
 
     def _address(self, indices: Sequence[Value]) -> Value:
         terms = [
-            emit.binary("muli", index, stride)
-            for index, stride in zip(indices, self._strides, strict=True)
+            emit.binary("muli", place, stride)
+            for place, stride in zip(indices, self._strides, strict=True)
         ]
         return _sum([self._offset, *terms])
 
@@ -168,19 +165,3 @@ def _sum(values: Sequence[Value]) -> Value:
     for value in values[1:]:
         total = emit.binary("addi", total, value)
     return total
-
-
-def product_of(extents: Sequence[Extent]) -> Value:
-    """Emit the product of extents."""
-    total = _constant(1)
-    for extent in extents:
-        total = emit.binary("muli", total, _value(extent))
-    return total
-
-
-def _value(extent: Extent) -> Value:
-    return _constant(extent) if isinstance(extent, int) else extent
-
-
-def _constant(number: int) -> Value:
-    return emit.constant(number, ir.IndexType.get())

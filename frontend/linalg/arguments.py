@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 from ...bindings.irtypes import Value
 from ...bindings.mlir import ir
+from ...dialect.memrefs import has_identity_layout
 from ...layout.elements import UNIT_BYTES
 from ...runtime.arguments import DTYPES
 from .contraction import ArrayAccess
@@ -48,7 +48,7 @@ def collapsible_dims(access: ArrayAccess) -> list[bool]:
     if not isinstance(type_, ir.MemRefType) or access.is_copy:
         return [dim != rank - access.row - 1 for dim in range(rank)]
     strides, _ = type_.get_strides_and_offset()
-    if _is_identity(type_):
+    if has_identity_layout(type_):
         return [True] * rank
     return [
         _DYNAMIC not in (strides[dim], strides[dim + 1], type_.shape[dim + 1])
@@ -102,11 +102,7 @@ def _step(access: ArrayAccess, loop: int) -> tuple[int, bool]:
         strides, _ = type_.get_strides_and_offset()
         if strides[dim] != ir.ShapedType.get_dynamic_stride_or_offset():
             return strides[dim], True
-        if not _is_identity(type_):
+        if not has_identity_layout(type_):
             return 1, False
     extents = list(access.shape[dim + 1 :])
     return prod(extent for extent in extents if extent != _DYNAMIC), _DYNAMIC not in extents
-
-
-def _is_identity(type_: Any) -> bool:
-    return type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))

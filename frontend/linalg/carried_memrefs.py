@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ...bindings.irtypes import Block, Module, Op, Type, Value
 from ...bindings.mlir import ir
+from ...dialect.memrefs import has_identity_layout
 from ...ir import emit
 from ...ir.walk import walk
 from .generic import owner
@@ -107,16 +108,12 @@ def _terminator(block: Block) -> Op:
 
 
 def _is_strided(type_: Type) -> bool:
-    return isinstance(type_, ir.MemRefType) and not _has_identity_layout(type_)
-
-
-def _has_identity_layout(type_: Type) -> bool:
-    return type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
+    return isinstance(type_, ir.MemRefType) and not has_identity_layout(type_)
 
 
 def _is_contiguous(value: Value, carried: list[Value]) -> bool:
     source = _uncast(value)
-    return source in carried or _has_identity_layout(source.type)
+    return source in carried or has_identity_layout(source.type)
 
 
 def _uncast(value: Value) -> Value:

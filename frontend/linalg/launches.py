@@ -10,11 +10,12 @@ from ...bindings.irtypes import Type, Value
 from ...bindings.mlir import gpu, ir, scf
 from ...ir import emit
 from ...kernels.gemm.generator.time_model import H200
+from ..extents import Extent, ceildiv, index, product, times
 from ..moves import fill_with_zeros, move
 from .attention_plan import AttentionArgument, AttentionPlan
 from .contraction import ArrayAccess
 from .gemm_plan import GemmPlan
-from .views import Extent, StridedMemRef, allocate, as_tensor, ceildiv, index, times
+from .views import StridedMemRef, allocate, as_tensor
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -97,10 +98,7 @@ def is_positive(extents: Iterable[Extent]) -> Value | None:
     dynamic = [extent for extent in extents if not isinstance(extent, int)]
     if not dynamic:
         return None
-    product: Extent = 1
-    for extent in dynamic:
-        product = times(product, extent)
-    return emit.compare("ne", index(product), 0)
+    return emit.compare("ne", index(product(dynamic)), 0)
 
 
 def _launch_or_zeros(
@@ -142,9 +140,7 @@ def _zeros(sizes: Sequence[Extent], like: StridedMemRef) -> Value:
 
     The zeros are bytes, because a host passes no 8-bit floats to a kernel.
     """
-    size: Extent = like.item_bytes
-    for extent in sizes:
-        size = times(size, extent)
+    size = product([like.item_bytes, *sizes])
     byte = ir.IntegerType.get_signless(8)
     memory = allocate([size], ir.MemRefType.get([1], byte))
     fill_with_zeros(memory)
@@ -171,10 +167,7 @@ def _grid(plan: GemmPlan, sizes: Mapping[int, Extent]) -> tuple[Extent, Extent]:
     config = plan.config
 
     def extent(group: tuple[int, ...]) -> Extent:
-        product: Extent = 1
-        for loop in group:
-            product = times(product, sizes[loop])
-        return product
+        return product(sizes[loop] for loop in group)
 
     m, n, k = (extent(group) for group in (plan.dims.m, plan.dims.n, plan.dims.k))
     batch = [extent(group) for group in plan.dims.batch]

@@ -9,6 +9,7 @@ from ...bindings.irtypes import Module, Op, Type, Value
 from ...bindings.mlir import ir, scf
 from ...ir import emit
 from ...layout.elements import UNIT_BYTES
+from ..extents import Extent, index, times
 from ..moves import move
 from .arguments import Argument
 from .attention_plan import AttentionPlan
@@ -16,7 +17,7 @@ from .contraction import ArrayAccess
 from .gemm_plan import GemmPlan
 from .generic import ON_TENSORS, is_filled_with_zeros, outputs_of, owner, uses_of
 from .launches import is_positive, launch_attention, launch_gemm, loop_sizes
-from .views import Extent, StridedMemRef, index, times
+from .views import StridedMemRef
 
 #: Dialects of the ops in the rewritten program of the host.
 DIALECTS = ("bufferization", "gpu", "memref", "scf", "arith", "tensor", "nvvm")

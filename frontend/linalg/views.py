@@ -7,37 +7,15 @@ from dataclasses import dataclass
 
 from ...bindings.irtypes import Type, Value
 from ...bindings.mlir import ir
+from ...dialect.memrefs import has_identity_layout
 from ...ir import emit
 from ...layout.elements import UNIT_BYTES
 from ...runtime.arguments import DTYPES
+from ..extents import Extent, ceildiv, index, product, times
 from .gemm_dims import Group
-
-#: A number of elements: static, or a value of the host's program.
-Extent = int | Value
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 _DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
-
-
-def index(extent: Extent) -> Value:
-    """Return an extent as a value."""
-    return emit.constant(extent, ir.IndexType.get()) if isinstance(extent, int) else extent
-
-
-def times(left: Extent, right: Extent) -> Extent:
-    """Return the product of extents, emitted if one is a value."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left * right
-    if isinstance(left, int):
-        return times(right, left)
-    return emit.binary("muli", left, right)
-
-
-def ceildiv(extent: Extent, by: int) -> Extent:
-    """Return an extent divided by a number, rounded up."""
-    if isinstance(extent, int):
-        return -(-extent // by)
-    return extent if by == 1 else emit.binary("ceildivui", extent, index(by))
 
 
 def allocate(sizes: Sequence[Extent], like: Type) -> Value:
@@ -83,7 +61,7 @@ class StridedMemRef:
             else size
             for dim, size in enumerate(type_.shape)
         ]
-        if type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank)):
+        if has_identity_layout(type_):
             strides: list[Extent] = [1] * type_.rank
             for dim in range(type_.rank - 2, -1, -1):
                 strides[dim] = times(strides[dim + 1], sizes[dim + 1])
@@ -112,10 +90,7 @@ class StridedMemRef:
         if not row:
             return StridedMemRef.of(allocate(sizes, like), loops)
         unit = UNIT_BYTES // DTYPES[str(like.element_type)].itemsize
-        length: Extent = 1
-        for size in inner:
-            length = times(length, size)
-        length = times(ceildiv(length, unit), unit)
+        length = times(ceildiv(product(inner), unit), unit)
         strides: list[Extent] = [1]
         for dim in range(len(sizes) - 1, 0, -1):
             is_row = dim == len(outer)
@@ -136,10 +111,7 @@ class StridedMemRef:
 
     def size(self, group: Group) -> Extent:
         """Return the extent of a dimension that consists of loops."""
-        extent: Extent = 1
-        for loop in group:
-            extent = times(extent, self.sizes[self.loops.index(loop)])
-        return extent
+        return product(self.sizes[self.loops.index(loop)] for loop in group)
 
     def stride(self, group: Group) -> Extent:
         """Return the stride of a dimension, in elements.

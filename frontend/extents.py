@@ -1,0 +1,41 @@
+"""Numbers of elements in a program of the host: static, or values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..bindings.irtypes import Value
+from ..bindings.mlir import ir
+from ..ir import emit
+
+#: A number of elements: static, or a value of the host's program.
+Extent = int | Value
+
+
+def index(extent: Extent) -> Value:
+    """Return an extent as a value."""
+    return emit.constant(extent, ir.IndexType.get()) if isinstance(extent, int) else extent
+
+
+def times(left: Extent, right: Extent) -> Extent:
+    """Return the product of extents, emitted if one is a value."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left * right
+    if isinstance(left, int):
+        return times(right, left)
+    return emit.binary("muli", left, right)
+
+
+def ceildiv(extent: Extent, by: int) -> Extent:
+    """Return an extent divided by a number, rounded up."""
+    if isinstance(extent, int):
+        return -(-extent // by)
+    return extent if by == 1 else emit.binary("ceildivui", extent, index(by))
+
+
+def product(extents: Iterable[Extent]) -> Extent:
+    """Return the product of extents, emitted if one is a value."""
+    total: Extent = 1
+    for extent in extents:
+        total = times(total, extent)
+    return total
