@@ -14,6 +14,7 @@ from ..bindings.irtypes import Block, Op, Type, Value
 from ..bindings.mlir import ir
 from ..ir import emit
 from ..ir.walk import walk
+from .linalg.generic import argument_number, owner, terminator
 
 
 def lower_regions(module: Any) -> None:
@@ -50,21 +51,21 @@ def _lower_while(op: Op) -> list[Value]:
 def _count_of(op: Op) -> _Count | None:
     """Match `while (i < bound) i += step`; None for another loop."""
     condition, body = (region.blocks[0] for region in op.regions)
-    compare = _owner(_terminator(condition).operands[0])
+    compare = owner(terminator(condition).operands[0])
     if compare is None or compare.name != "stablehlo.compare":
         return None
     if "LT" not in str(compare.attributes["comparison_direction"]):
         return None
     counter, bound = compare.operands
-    carry = _argument_number(condition, counter)
+    carry = argument_number(condition, counter)
     if carry is None or not _is_integer(counter):
         return None
     step = _step(body, carry)
     if step is None or step <= 0:
         return None
-    if (number := _argument_number(condition, bound)) is not None:
+    if (number := argument_number(condition, bound)) is not None:
         return _Count(carry, op.operands[number], step) if _keeps(body, number) else None
-    if (constant := _owner(bound)) is None or constant.name != "stablehlo.constant":
+    if (constant := owner(bound)) is None or constant.name != "stablehlo.constant":
         return None
     if constant.parent.operation == op:
         constant.move_before(op)
@@ -73,7 +74,7 @@ def _count_of(op: Op) -> _Count | None:
 
 def _step(body: Block, carry: int) -> int | None:
     """Return the constant that a loop's body adds to what it carries; None for anything else."""
-    add = _owner(_terminator(body).operands[carry])
+    add = owner(terminator(body).operands[carry])
     if add is None or add.name != "stablehlo.add":
         return None
     numbers = [_integer(operand) for operand in add.operands if operand != body.arguments[carry]]
@@ -225,22 +226,9 @@ def _move(source: Block, target: Block, values: Iterable[Value]) -> list[Value]:
     return list(terminator.operands)
 
 
-def _terminator(block: Block) -> Op:
-    return block.operations[len(block.operations) - 1].operation
-
-
-def _owner(value: Value) -> Op | None:
-    return None if isinstance(value.owner, ir.Block) else value.owner.operation
-
-
-def _argument_number(block: Block, value: Value) -> int | None:
-    numbers = [number for number, own in enumerate(block.arguments) if own == value]
-    return numbers[0] if numbers else None
-
-
 def _keeps(body: Block, number: int) -> bool:
     """Whether a loop's body returns what it got."""
-    return _terminator(body).operands[number] == body.arguments[number]
+    return terminator(body).operands[number] == body.arguments[number]
 
 
 def _is_integer(value: Value) -> bool:
@@ -251,7 +239,7 @@ def _is_integer(value: Value) -> bool:
 
 def _integer(value: Value) -> int | None:
     """Return the number of a constant that `_is_integer`; None for another value."""
-    op = _owner(value)
+    op = owner(value)
     if op is None or op.name != "stablehlo.constant" or not _is_integer(value):
         return None
     return int(ir.DenseIntElementsAttr(op.attributes["value"])[0])

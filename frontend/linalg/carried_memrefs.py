@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...bindings.irtypes import Block, Module, Op, Type, Value
+from ...bindings.irtypes import Module, Op, Type, Value
 from ...bindings.mlir import ir
 from ...dialect.memrefs import has_identity_layout
 from ...ir import emit
 from ...ir.walk import walk
-from .generic import owner
+from .generic import owner, terminator
 
 _BRANCHES = ("scf.if", "scf.index_switch")
 
@@ -83,28 +83,24 @@ def _slots(op: Op) -> list[_Slot]:
     if op.name == "scf.for":
         body = op.regions[0].blocks[0]
         return [
-            _Slot([result, body.arguments[1 + i]], [(op, 3 + i), (_terminator(body), i)])
+            _Slot([result, body.arguments[1 + i]], [(op, 3 + i), (terminator(body), i)])
             for i, result in enumerate(results)
         ]
     if op.name in _BRANCHES:
-        ends = [_terminator(region.blocks[0]) for region in op.regions if region.blocks]
+        ends = [terminator(region.blocks[0]) for region in op.regions if region.blocks]
         return [_Slot([result], [(end, i) for end in ends]) for i, result in enumerate(results)]
     if op.name == "scf.while":
         before, after = (region.blocks[0] for region in op.regions)
         carried = [
-            _Slot([argument], [(op, i), (_terminator(after), i)])
+            _Slot([argument], [(op, i), (terminator(after), i)])
             for i, argument in enumerate(before.arguments)
         ]
         passed = [
-            _Slot([result, after.arguments[i]], [(_terminator(before), 1 + i)])
+            _Slot([result, after.arguments[i]], [(terminator(before), 1 + i)])
             for i, result in enumerate(results)
         ]
         return carried + passed
     return []
-
-
-def _terminator(block: Block) -> Op:
-    return block.operations[len(block.operations) - 1].operation
 
 
 def _is_strided(type_: Type) -> bool:

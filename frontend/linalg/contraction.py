@@ -21,6 +21,7 @@ from .generic import (
     only_moves,
     outputs_of,
     owner,
+    terminator,
 )
 from .memory import check_array, check_no_overlap, is_harmless
 from .precision import check_precision
@@ -195,7 +196,7 @@ def _skip_broadcast(access: ArrayAccess) -> ArrayAccess:
 def _match_product(op: Op) -> set[int]:
     """Match the body `c + a * b`, and return the numbers of the unsigned inputs."""
     block = body(op)
-    yielded = block.operations[len(block.operations) - 1].operands[0]
+    yielded = terminator(block).operands[0]
     sum_op = owner(yielded)
     if sum_op is None or sum_op.name not in ("arith.addf", "arith.addi"):
         raise Unsupported(f"combines products by '{sum_op.name}'" if sum_op else "sums nothing up")

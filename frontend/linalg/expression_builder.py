@@ -25,7 +25,7 @@ from .expressions import (
     is_constant,
     parts_of,
 )
-from .generic import GENERIC, body, inputs_of, is_reduction, outputs_of, owner
+from .generic import GENERIC, body, inputs_of, is_reduction, outputs_of, owner, terminator
 from .loop_indices import LoopIndex, join_indices, split_index
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -255,7 +255,7 @@ class _BodyExpressions:
     def result(self, number: int) -> Node:
         """Return the expression that the body yields for a result."""
         block = body(self._op)
-        return self._of(block.operations[len(block.operations) - 1].operands[number])
+        return self._of(terminator(block).operands[number])
 
     def output(self, number: int) -> Node:
         """Return the node of a reduction's result before the iteration."""

@@ -32,6 +32,11 @@ def body(op: Op) -> Block:
     return op.regions[0].blocks[0]
 
 
+def terminator(block: Block) -> Op:
+    """Return the last op of a block."""
+    return block.operations[len(block.operations) - 1].operation
+
+
 def argument_number(block: Block, value: Value) -> int | None:
     """Return the number of a block's argument; None for any other value."""
     arguments = list(block.arguments)
@@ -137,7 +142,7 @@ def only_moves(op: Op) -> bool:
     inputs, block = inputs_of(op), body(op)
     if any(is_reduction(op)) or len(inputs) != 1 or len(outputs_of(op)) != 1:
         return False
-    value = block.operations[len(block.operations) - 1].operands[0]
+    value = terminator(block).operands[0]
     while (cast := owner(value)) is not None and cast.name in _CASTS:
         value = cast.operands[0]
     is_shaped = isinstance(inputs[0].type, ir.ShapedType)
