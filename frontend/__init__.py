@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .dynamo.report import TorchGraph, TorchPart, torch_graphs
     from .executable import Executable
-    from .jax_functions import from_jax
+    from .jax_functions import JaxExecutable, from_jax
     from .linalg.lowering import lower_linalg
     from .torch_modules import TorchExecutable, from_torch
 
 __all__ = [
     "Executable",
+    "JaxExecutable",
     "TorchExecutable",
     "TorchGraph",
     "TorchPart",
@@ -26,6 +27,7 @@ __all__ = [
 
 _HOME = {
     "Executable": "executable",
+    "JaxExecutable": "jax_functions",
     "TorchExecutable": "torch_modules",
     "TorchGraph": "dynamo.report",
     "TorchPart": "dynamo.report",
