@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from mlir_smem.bindings import PACKAGE
+from mlir_smem.codegen import CompileError
 from mlir_smem.frontend import from_jax
+from mlir_smem.frontend.stablehlo import linalg_of
 from mlir_smem.runtime import LaunchError
 
 jax = pytest.importorskip("jax", exc_type=ImportError)
@@ -140,6 +142,23 @@ def test_a_number_that_does_not_fit(example, number):
     message = f"argument 1 is {number!r}, which {example.dtype} does not hold"
     with pytest.raises(LaunchError, match=re.escape(message)):
         compiled(X, number)
+
+
+@pytest.mark.parametrize(
+    "function, op",
+    [
+        (lambda x: jnp.fft.fft(x).real, "stablehlo.fft"),
+        (lambda x: jnp.linalg.cholesky(x[:, :2]), "stablehlo.custom_call"),
+    ],
+)
+def test_what_upstream_does_not_lower(function, op):
+    with pytest.raises(CompileError, match=f"the function has {op}"):
+        from_jax(function, X, on="cpu")
+
+
+def test_ops_of_chlo_that_are_left():
+    with pytest.raises(CompileError, match=r"the function has chlo\.zeta, which upstream does not"):
+        linalg_of("%0 = chlo.zeta %x, %q")
 
 
 def test_a_function_without_results():
