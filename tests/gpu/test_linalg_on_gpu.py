@@ -29,12 +29,12 @@ def to_numpy(tensor, dtype):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_as_on_the_emulator(name):
     text = (COMMITTED / f"{name}.mlir").read_text()
-    emulated, _, arguments, _ = compile_program(text, lower_linalg, DYNAMIC[name])
+    emulated, arguments, _ = compile_program(text, lower_linalg, DYNAMIC[name])
     expected = as_tuple(emulated(*arguments))
     with new_context():
         program = parse_program(text)
         lower_linalg(program)
-        executable = Executable(program, mixed=True)
+        executable = Executable(program)
     outputs = as_tuple(executable(*map(on_gpu, arguments)))
     for output, reference in zip(outputs, expected, strict=True):
         check(name, to_numpy(output, reference.dtype), reference)
