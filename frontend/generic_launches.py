@@ -59,8 +59,8 @@ class LinalgToLaunches(Pass):
 
     A thread computes an element, or a warp reduces a row to one: f32 and i32 that one op combines.
     Products that `linalg-to-smem` left become kernels, too, slow ones. What has no kernel stays as
-    `linalg.generic`: elements of types that kernels do not have, other memory spaces, and loops that
-    index no dimension alone.
+    `linalg.generic`: elements of types that kernels do not have, other memory spaces, loops that index
+    no dimension alone, and parallel loops that write one element several times.
     """
 
     name = "linalg-to-launches"
@@ -198,18 +198,27 @@ def _is_computed(op: Op) -> bool:
                 return False
     maps = [ir.AffineMapAttr(attribute).value for attribute in op.attributes["indexing_maps"]]
     shaped = [isinstance(operand.type, ir.MemRefType) for operand in op.operands]
-    plain = {
-        ir.AffineDimExpr(expression).position
-        for map_, is_shaped in zip(maps, shaped, strict=True)
-        for expression in (map_.results if is_shaped else [])
-        if isinstance(expression, ir.AffineDimExpr)
-    }
-    if plain != set(range(len(is_reduction(op)))):
+    plain = [_plain_loops(map_) for map_, is_shaped in zip(maps, shaped, strict=True) if is_shaped]
+    reductions = is_reduction(op)
+    if set().union(*plain) != set(range(len(reductions))):
+        return False
+    # Each thread has elements of its own to write.
+    parallel = {loop for loop, reduces in enumerate(reductions) if not reduces}
+    if not all(parallel <= loops for loops in plain[len(plain) - len(outputs_of(op)) :]):
         return False
     return all(
         nested.name.split(".")[0] in _DIALECTS or nested.name in (*_OPS, GENERIC)
         for nested in walk(op)
     )
+
+
+def _plain_loops(map_: Any) -> set[int]:
+    """Return the loops that alone index a dimension."""
+    return {
+        ir.AffineDimExpr(expression).position
+        for expression in map_.results
+        if isinstance(expression, ir.AffineDimExpr)
+    }
 
 
 def _launch(generic: _Generic) -> None:

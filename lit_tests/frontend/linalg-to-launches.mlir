@@ -42,6 +42,20 @@ func.func @sum(%x: memref<?x8xf32>, %y: memref<?xf32>) {
   return
 }
 
+// The last of several writes would be another one.
+// CHECK-LABEL: func.func @races
+// CHECK-NOT:   gpu.launch
+// CHECK:       linalg.generic
+func.func @races(%x: memref<4x8xf32>, %y: memref<4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "parallel"]}
+    ins(%x : memref<4x8xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
 // No kernel has such elements.
 // CHECK-LABEL: func.func @stays
 // CHECK-NOT:   gpu.launch
