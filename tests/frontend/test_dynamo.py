@@ -134,8 +134,9 @@ def test_what_is_left_has_its_reason(eager):
     assert "aten.mm.default is left: " in str(graph)
     graph, _ = parts_of(lambda a, b: torch.relu(a @ b), a.bfloat16(), b.bfloat16())
     assert graph.count("mlir_smem") == 1
+    # TMA reads copies of rows of 130 bytes.
     graph, _ = parts_of(lambda a, b: a @ b, r(33, 65), r(65, 34))
-    assert "TMA takes multiples of 16" in graph.parts[0].reasons[0][1]
+    assert graph.count("mlir_smem") == 1
     assert parts_of(lambda a, b: torch.relu(a @ b), a, b, f32="tf32")[0].count("mlir_smem") == 1
 
 
