@@ -39,3 +39,14 @@ def product(extents: Iterable[Extent]) -> Extent:
     for extent in extents:
         total = times(total, extent)
     return total
+
+
+def extents_of(memref: Value) -> list[Extent]:
+    """Return the extents of a memref; emit ops for dynamic ones."""
+    dynamic = ir.ShapedType.get_dynamic_size()
+    return [
+        emit.value("memref.dim", (memref, index(dim)), ir.IndexType.get())
+        if extent == dynamic
+        else extent
+        for dim, extent in enumerate(memref.type.shape)
+    ]

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from ..bindings.irtypes import Attribute, Block, Module, Op, Type, Value
+from ..bindings.irtypes import Block, Module, Op, Value
 from ..bindings.mlir import ir, passmanager
 from ..ir import emit
 from ..ir.walk import walk
 from ..layout.transfer import WARP
 from ..passes import Pass
 from ..runtime.arguments import DTYPES
-from .extents import Extent, index, product
+from .extents import Extent, extents_of, index, product
+from .float8 import convert_by_integers
 from .host_fallback import computes_alone
 from .linalg.generic import GENERIC, body, inputs_of, is_reduction, outputs_of, owner
 from .moves import (
     FlatMemRef,
     each_index,
-    extents_of,
     if_not_empty,
     split_index,
 )
@@ -84,6 +84,7 @@ def launch_generics(module: Module) -> None:
     """Replace each `linalg.generic` on memrefs by a launch, in place, if a kernel computes it."""
     for op in list(walk(module, GENERIC)):
         if _is_computed(op):
+            convert_by_integers(walk(op))
             with op.location, ir.InsertionPoint(op):
                 _launch(_Generic.read(op))
             op.erase()
@@ -117,7 +118,7 @@ class _Generic:
 
     Attributes:
         op: the op.
-        arrays: by operand: the memory; None for a number, or an array that the body does not use.
+        arrays: by operand: the memory; None for a number.
         maps: by operand: the index along each dimension, of the loops.
         extents: by loop.
         reductions: by loop: whether it is one.
@@ -139,15 +140,15 @@ class _Generic:
             for attribute in op.attributes["indexing_maps"]
         ]
         is_shaped = [isinstance(operand.type, ir.MemRefType) for operand in operands]
-        loops: dict[int, tuple[Value, int]] = {}
+        sizes: dict[int, Extent] = {}
         for operand, results, shaped in zip(operands, maps, is_shaped, strict=True):
-            for dim, expression in enumerate(results if shaped else []):
+            for expression, extent in (
+                zip(results, extents_of(operand), strict=True) if shaped else ()
+            ):
                 if isinstance(expression, ir.AffineDimExpr):
-                    loops.setdefault(ir.AffineDimExpr(expression).position, (operand, dim))
+                    sizes.setdefault(ir.AffineDimExpr(expression).position, extent)
         reductions = is_reduction(op)
-        extents = [
-            extents_of(operand)[dim] for operand, dim in (loops[i] for i in range(len(reductions)))
-        ]
+        extents = [sizes[loop] for loop in range(len(reductions))]
         arrays = [
             FlatMemRef(operand) if shaped else None
             for operand, shaped in zip(operands, is_shaped, strict=True)
@@ -281,7 +282,7 @@ def _reduce_by_warp(
     """Emit a reduction whose lanes take turns, and combine their results by shuffles."""
     (output,) = generic.outputs
     type_ = combiner.results[0].type
-    neutral = emit.value("arith.constant", (), type_, value=_number(_NEUTRAL[combiner.name], type_))
+    neutral = emit.constant(_NEUTRAL[combiner.name], type_)
     (total,) = _reduce(generic, indices, summed, (lane, WARP), [neutral])
     distance = WARP // 2
     while distance:
@@ -372,9 +373,3 @@ def _index(expression: Any, indices: dict[int, Value]) -> Value:
     name = next(name for kind, name in names.items() if isinstance(expression, kind))
     pair = ir.AffineBinaryExpr(expression)
     return emit.binary(name, _index(pair.lhs, indices), _index(pair.rhs, indices))
-
-
-def _number(number: float, type_: Type) -> Attribute:
-    if isinstance(type_, ir.FloatType):
-        return ir.FloatAttr.get(type_, number)
-    return ir.IntegerAttr.get(type_, int(number))

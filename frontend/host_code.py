@@ -12,9 +12,9 @@ from ..codegen import Compiled, CompileError, compile
 from ..codegen.errors import error_at
 from ..layout.arch import Arch
 from ..passes import add_passes
+from .float8 import convert_by_integers
 from .generic_launches import generalize, launch_generics, launch_stores
 from .host_fallback import run_on_host, upload_globals
-from .host_floats import convert_by_integers
 from .host_functions import check_host_functions, host_ops, move_strided, use_device_memory
 
 _OUTLINING = "builtin.module(gpu-kernel-outlining)"
@@ -78,7 +78,6 @@ def host_code(
     generalize(module)
     launch_generics(module)
     launch_stores(module)
-    convert_by_integers(host_ops(module))
     _run(module, _OUTLINING)
     function = _function(module, entry)
     check_host_functions(module, mixed)

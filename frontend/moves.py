@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ..bindings.irtypes import Value
 from ..bindings.mlir import gpu, ir
 from ..ir import emit
-from .extents import Extent, index, product
+from .extents import Extent, extents_of, index, product
 
 _THREADS = 256
 
@@ -42,16 +42,6 @@ def fill_with_zeros(target: Value) -> None:
             target_memory, element = FlatMemRef(target), target.type.element_type
             with each_index(sizes) as indices:
                 target_memory.store(emit.constant(0, element), indices)
-
-
-def extents_of(memref: Value) -> list[Extent]:
-    """Return the extents of a memref; emit ops for dynamic ones."""
-    return [
-        emit.value("memref.dim", (memref, index(dim)), ir.IndexType.get())
-        if extent == _UNKNOWN
-        else extent
-        for dim, extent in enumerate(memref.type.shape)
-    ]
 
 
 @contextmanager

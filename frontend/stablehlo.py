@@ -12,7 +12,7 @@ from ..ir.walk import walk
 from .linalg.detensorize import detensorize
 from .linalg.precision import HIGHEST, PRECISION
 from .stablehlo_regions import lower_regions
-from .tm_tensor import lower_tm_tensor, register_tm_tensor
+from .tm_tensor import lower_tm_tensor
 
 #: Functions become a part of their callers, so that loops and branches are seen whole.
 _INLINE = "builtin.module(inline,symbol-dce)"
@@ -48,7 +48,6 @@ def linalg_of(text: str) -> str:
         for name in _DIALECTS:
             _ = context.dialects[name]
         passmanager.PassManager.parse(_INLINE).run(module.operation)
-        register_tm_tensor()
         lower_regions(module)
         for op in walk(module.operation):
             if _is_highest(op):

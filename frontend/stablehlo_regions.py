@@ -15,6 +15,7 @@ from ..bindings.mlir import ir
 from ..ir import emit
 from ..ir.walk import walk
 from .linalg.generic import argument_number, owner, terminator
+from .tm_tensor import register_tm_tensor
 
 
 def lower_regions(module: Any) -> None:
@@ -173,6 +174,7 @@ def _lower_sort(op: Op) -> list[Value]:
 
     Equal elements stay in their order, because StableHLO's region holds for none of their two orders.
     """
+    register_tm_tensor()
     inits = [_signless(value) for value in op.operands]
     sort = emit.op(
         "tm_tensor.sort",

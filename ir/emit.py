@@ -44,9 +44,10 @@ def value(name: str, operands: Sequence[Value], result: Type, **attributes: Attr
     ).result
 
 
-def constant(number: int, type_: Type) -> Value:
-    """Create an integer constant."""
-    return value("arith.constant", (), type_, value=ir.IntegerAttr.get(type_, number))
+def constant(number: float, type_: Type) -> Value:
+    """Create a constant of a float type for a float, of an integer type for an integer."""
+    attribute = ir.FloatAttr if isinstance(number, float) else ir.IntegerAttr
+    return value("arith.constant", (), type_, value=attribute.get(type_, number))
 
 
 def binary(name: str, left: Value, right: Value | int) -> Value:

@@ -18,9 +18,9 @@ def read_constant(element: TensorElement) -> tuple[np.ndarray, list[LoopIndex]] 
     if op is None or op.name != "arith.constant":
         return None
     values = np.array(op.attributes["value"])
-    kept = tuple(slice(None) if index else 0 for index in element.indices)
+    selection = tuple(slice(None) if index else 0 for index in element.indices)
     indices = [index for index in element.indices if index]
-    values = values[kept]
+    values = values[selection]
     for index, extent in zip(indices, values.shape, strict=True):
         if len(index) != 1 or index[0].step != 1 or index[0].extent != extent:
             return None

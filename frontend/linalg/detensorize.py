@@ -55,11 +55,5 @@ def _number(user: Op, operand: Value) -> Value | None:
     if op is None or op.name != "arith.constant":
         return None
     (element,) = list(op.attributes["value"])
-    type_ = operand.type.element_type
-    attribute = (
-        ir.FloatAttr.get(type_, element)
-        if isinstance(type_, ir.FloatType)
-        else ir.IntegerAttr.get(type_, int(element))
-    )
     with user.location, ir.InsertionPoint(user):
-        return emit.value("arith.constant", (), type_, value=attribute)
+        return emit.constant(element, operand.type.element_type)

@@ -61,8 +61,8 @@ def launch_gemm(
         memory = access.value
         if not isinstance(type_, ir.MemRefType):
             order = access.permutation or range(len(extents))
-            own = [extent for _, extent in sorted(zip(order, extents, strict=True))]
-            memory = allocate(own, type_)
+            shape = [extent for _, extent in sorted(zip(order, extents, strict=True))]
+            memory = allocate(shape, type_)
             memories.append(memory)
         if access.is_copy:
             copy = StridedMemRef.allocate(extents, type_, access.loops, access.row)
@@ -206,7 +206,7 @@ def launch_attention(
     f32 = ir.F32Type.get()
     arguments = [
         *(_attention_view(array, memref, type_) for array, memref, type_ in arrays),
-        emit.value("arith.constant", (), f32, value=ir.FloatAttr.get(f32, plan.scale)),
+        emit.constant(plan.scale, f32),
         *map(index, plan.window),
     ]
     grid = [index(plan.grid), index(1), index(1)]

@@ -8,6 +8,7 @@ from ...bindings.irtypes import Attribute, Module, Op, Type
 from ...bindings.mlir import ir
 from ...ir import emit
 from ...ir.walk import walk
+from ..extents import index
 from .generic import owner
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -33,8 +34,7 @@ def check_casts(module: Module) -> None:
             if before != _DYNAMIC or after == _DYNAMIC:
                 continue
             with op.location, ir.InsertionPoint(op):
-                index = ir.IndexType.get()
-                extent = emit.value("tensor.dim", (source, emit.constant(dim, index)), index)
+                extent = emit.value("tensor.dim", (source, index(dim)), ir.IndexType.get())
                 message = f"dimension {dim} of a tensor has the extent {after}"
                 emit.op(
                     "cf.assert",

@@ -11,7 +11,7 @@ from ...dialect.memrefs import has_identity_layout
 from ...ir import emit
 from ...layout.elements import UNIT_BYTES
 from ...runtime.arguments import DTYPES
-from ..extents import Extent, ceildiv, index, product, times
+from ..extents import Extent, ceildiv, extents_of, index, product, times
 from .gemm_dims import Group
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -55,12 +55,7 @@ class StridedMemRef:
     def of(memref: Value, loops: tuple[int, ...]) -> StridedMemRef:
         """Read the sizes and strides of a memref; emit ops for dynamic ones."""
         type_ = ir.MemRefType(memref.type)
-        sizes: list[Extent] = [
-            emit.value("memref.dim", (memref, index(dim)), ir.IndexType.get())
-            if size == _DYNAMIC
-            else size
-            for dim, size in enumerate(type_.shape)
-        ]
+        sizes = extents_of(memref)
         if has_identity_layout(type_):
             strides: list[Extent] = [1] * type_.rank
             for dim in range(type_.rank - 2, -1, -1):

@@ -155,13 +155,13 @@ class Fusion:
         if operand.shape not in ("mn", "m", "n") or element.dtype not in (sl.f32, sl.i32):
             return element
         as_bits = element.dtype == sl.i32 and self.accumulator == "f32"
-        kept = element.bitcast(sl.f32) if as_bits else element
+        registers = element.bitcast(sl.f32) if as_bits else element
         if operand.shape == "mn":
-            kept = sl.full(shape, kept, kept.dtype)
+            registers = sl.full(shape, registers, registers.dtype)
         else:
             dim = (operand.shape == "n") != exchanged  # along which it varies
-            kept = sl.full((shape[dim],), kept, kept.dtype, axis=1 - dim)
-        return kept.bitcast(sl.i32) if as_bits else kept
+            registers = sl.full((shape[dim],), registers, registers.dtype, axis=1 - dim)
+        return registers.bitcast(sl.i32) if as_bits else registers
 
     def apply(self, products: Sequence[sl.Fragment], named: Mapping[str, Any]) -> list[sl.Fragment]:
         """Return the results of the function of fragments of the products.

@@ -1,4 +1,6 @@
-"""Conversions of 8-bit floats as integer arithmetic, for the CPU: LLVM has no such types.
+"""Conversions of 8-bit floats as integer arithmetic, as linalg has them.
+
+LLVM has no such types for a CPU, and the conversions of a GPU saturate.
 
 The formats are those of the OCP 8-bit floating point specification: e5m2 is the upper byte of an f16;
 e4m3fn has no infinity, and one NaN of each sign, 0x7f and 0xff.
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import nan
 
 from ..bindings.irtypes import Op, Type, Value
 from ..bindings.mlir import ir
@@ -43,7 +46,7 @@ def convert_by_integers(ops: Iterable[Op]) -> None:
     """Replace `arith.extf` and `arith.truncf` of 8-bit floats.
 
     Args:
-        ops: the ops of the host's functions.
+        ops: the ops of functions of the host, or of a body.
     """
     for op in ops:
         if op.name not in ("arith.extf", "arith.truncf"):
@@ -77,9 +80,9 @@ def _widen(operand: Value, type_: Type) -> Value:
         half_bits = emit.binary("ori", emit.binary("shli", magnitude, 7), sign)
         half = emit.value("arith.bitcast", (half_bits,), f16)
         scaled = emit.value("arith.extf", (half,), f32)
-        number = emit.value("arith.mulf", (scaled, _float(2.0**8)), f32)
+        number = emit.value("arith.mulf", (scaled, emit.constant(2.0**8, f32)), f32)
         is_nan = emit.compare("eq", magnitude, 0x7F)
-        wide = emit.value("arith.select", (is_nan, _float(float("nan")), number), f32)
+        wide = emit.value("arith.select", (is_nan, emit.constant(nan, f32), number), f32)
     if type_ == f32:
         return wide
     return emit.value("arith.extf" if type_ == ir.F64Type.get() else "arith.truncf", (wide,), type_)
@@ -100,8 +103,8 @@ def _narrow(operand: Value, type_: Type) -> Value:
     # The last place of the sum is that of subnormals, so the addition rounds.
     shift = 2.0 ** (_MANTISSA + 1 - format_.bias - format_.mantissa)
     absolute = emit.value("arith.bitcast", (magnitude,), f32)
-    total = emit.value("arith.addf", (absolute, _float(shift)), f32)
-    shift_bits = emit.value("arith.bitcast", (_float(shift),), i32)
+    total = emit.value("arith.addf", (absolute, emit.constant(shift, f32)), f32)
+    shift_bits = emit.value("arith.bitcast", (emit.constant(shift, f32),), i32)
     subnormal = emit.binary("subi", emit.value("arith.bitcast", (total,), i32), shift_bits)
     smallest = (_BIAS + 1 - format_.bias) << _MANTISSA
     code = emit.select(emit.compare("ult", magnitude, smallest), subnormal, normal)
@@ -112,8 +115,3 @@ def _narrow(operand: Value, type_: Type) -> Value:
         "arith.trunci", (emit.binary("ori", code, sign),), ir.IntegerType.get_signless(8)
     )
     return emit.value("arith.bitcast", (byte,), type_)
-
-
-def _float(number: float) -> Value:
-    f32 = ir.F32Type.get()
-    return emit.value("arith.constant", (), f32, value=ir.FloatAttr.get(f32, number))
