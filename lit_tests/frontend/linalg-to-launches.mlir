@@ -42,6 +42,33 @@ func.func @sum(%x: memref<?x8xf32>, %y: memref<?xf32>) {
   return
 }
 
+// The hardware's conversion saturates, linalg's does not; one that the program launches itself stays.
+// CHECK-LABEL: func.func @narrow
+// CHECK:       gpu.launch
+// CHECK-NOT:     arith.truncf
+// CHECK:         arith.minui
+// CHECK-NOT:     arith.truncf
+// CHECK:       gpu.launch
+// CHECK:         arith.truncf %{{.*}} : f32 to f8E4M3FN
+func.func @narrow(%x: memref<4xf32>, %y: memref<4xf8E4M3FN>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                  iterator_types = ["parallel"]}
+    ins(%x : memref<4xf32>) outs(%y : memref<4xf8E4M3FN>) {
+  ^bb0(%a: f32, %o: f8E4M3FN):
+    %r = arith.truncf %a : f32 to f8E4M3FN
+    linalg.yield %r : f8E4M3FN
+  }
+  %c1 = arith.constant 1 : index
+  gpu.launch blocks(%i, %j, %k) in (%l = %c1, %m = %c1, %n = %c1)
+             threads(%t, %u, %v) in (%d = %c1, %e = %c1, %f = %c1) {
+    %a = memref.load %x[%t] : memref<4xf32>
+    %r = arith.truncf %a : f32 to f8E4M3FN
+    memref.store %r, %y[%t] : memref<4xf8E4M3FN>
+    gpu.terminator
+  }
+  return
+}
+
 // The last of several writes would be another one.
 // CHECK-LABEL: func.func @races
 // CHECK-NOT:   gpu.launch
