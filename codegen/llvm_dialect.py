@@ -6,6 +6,7 @@ from ..bindings.mlir import PACKAGE, ir, passmanager
 from ..dialect.build import i64
 from ..ir.kernel import parameter_attributes
 from ..ir.launch_attributes import TENSOR_MAP
+from ..ir.loops import LOOP_ANNOTATION
 from ..ir.tensor_map_parameters import pass_by_value
 from ..ir.view_memory import DYNAMIC_ALIGNMENT
 from ..ir.walk import walk, walk_dialects
@@ -45,6 +46,7 @@ def lower_to_llvm_dialect(module: Any) -> None:
     pm.run(module.operation)
     _declare_dynamic_memory(device_module(module))
     _pass_by_value(device_module(module), maps)
+    _annotate_loops(device_module(module))
     # The translation to LLVM IR crashes on ops of other dialects.
     unlowered = walk_dialects(device_module(module), lambda dialect: dialect not in TRANSLATED)
     # Upstream puts casts around an op that it cannot lower; the op itself is reported first.
@@ -62,6 +64,15 @@ def _declare_dynamic_memory(kernels: Any) -> None:
         if _name(variable).startswith("__dynamic_shmem__"):
             variable.attributes["alignment"] = i64(DYNAMIC_ALIGNMENT)
             variable.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>")
+
+
+def _annotate_loops(kernels: Any) -> None:
+    """Give the branches of loops the annotation that these had: the translation to LLVM IR takes it under
+    another name than `convert-scf-to-cf` gives it."""
+    for branch in walk(kernels, "llvm.br", "llvm.cond_br"):
+        if LOOP_ANNOTATION in branch.attributes:
+            branch.attributes["loop_annotation"] = branch.attributes[LOOP_ANNOTATION]
+            del branch.attributes[LOOP_ANNOTATION]
 
 
 def _tensor_maps(kernels: Any) -> dict[str, int]:

@@ -7,6 +7,7 @@ from typing import Any
 from ..bindings.irtypes import Attribute, Op, Type, Value
 from ..bindings.mlir import ir
 from ..layout.transfer import WARP
+from .loops import LOOP_ANNOTATION
 
 
 def i32() -> Type:
@@ -120,6 +121,24 @@ def scf_if_else(
         with ir.InsertionPoint(ir.Block.create_at_start(region)):
             op("scf.yield", (build(),))
     return branch.results[0]
+
+
+@contextmanager
+def counted_loop(count: int) -> Iterator[Value]:
+    """Emit what is emitted in the context as a loop over the numbers from 0, which LLVM does not unroll;
+    without a loop if there is one number."""
+    index = ir.IndexType.get()
+    zero, one = constant(0, index), constant(1, index)
+    if count == 1:
+        yield zero
+        return
+    rolled = ir.Attribute.parse("#llvm.loop_annotation<unroll = <disable = true>>")
+    loop = op("scf.for", (zero, constant(count, index), one), [], regions=1)
+    loop.attributes[LOOP_ANNOTATION] = rolled
+    block = ir.Block.create_at_start(loop.regions[0], [index])
+    with ir.InsertionPoint(block):
+        yield block.arguments[0]
+        op("scf.yield", ())
 
 
 def warp_uniform(index: Value) -> Value:

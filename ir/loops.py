@@ -15,3 +15,6 @@ SPECIALIZE = "smem.specialize"
 #: Attribute of an `scf.for`: how many products of an iteration, the last ones, run while the next one
 #: begins; as a unit attribute, that is chosen.
 OVERLAP = "smem.overlap"
+
+#: Attribute of a loop, and of its branch in LLVM's dialect: `#llvm.loop_annotation`.
+LOOP_ANNOTATION = "llvm.loop_annotation"

@@ -13,7 +13,6 @@ from ...dialect.ops import ElectOp, StoreOp
 from ...dialect.ops.alloc import alloc
 from ...dialect.ops.columns import columns
 from ...dialect.ops.copy_groups import tma_commit, tma_wait
-from ...dialect.ops.order import order_arrive, order_wait
 from ...dialect.ops.stage import stage
 from ...dialect.ops.store import store
 from ...dialect.ops.subtile import subtile
@@ -38,7 +37,7 @@ _LINE = 128
 _BITS = {"f32": 32, "i32": 32, "bf16": 16, "f16": 16}
 
 #: While TMA reads one buffer, the next columns are written to another one.
-_BUFFERS = 2
+BUFFERS = 2
 
 
 class BulkStore(NamedTuple):
@@ -48,20 +47,19 @@ class BulkStore(NamedTuple):
         op: the store.
         window: where it stores.
         width: the columns that are stored at a time.
-        takes_turns: whether warpgroups may store one after the other: all do, equally often, and no other
-            store of a fragment follows, between which they would wait for each other.
+        is_together: whether all threads of the kernel execute it, equally often.
     """
 
     op: StoreOp
     window: ArrayWindow
     width: int
-    takes_turns: bool
+    is_together: bool
 
     @property
     def shared_bytes(self) -> int:
         """The bytes of its buffers."""
         bits = _BITS[str(self.window.array.type.element_type)]
-        return _BUFFERS * shape_of(self.op.fragment.type)[0] * self.width * bits // 8
+        return BUFFERS * shape_of(self.op.fragment.type)[0] * self.width * bits // 8
 
 
 def bulk_stores(function: Op) -> list[BulkStore]:
@@ -95,9 +93,7 @@ def _bulk_store(op: StoreOp, function: Op, ranges: IntegerRanges) -> BulkStore |
         known = number(start) if isinstance(start, int) else ranges.values.polynomial(start)
         if not ranges.is_natural_at(op, known):
             return None
-    block = list(op.operation.block.operations)
-    is_last = not any(isinstance(x, StoreOp) for x in block[block.index(op) + 1 :])
-    return BulkStore(op, window, width, is_last and not any(differences(op, ranges.values)))
+    return BulkStore(op, window, width, not any(differences(op, ranges.values)))
 
 
 def _is_only_stored(array: Value, op: StoreOp) -> bool:
@@ -112,40 +108,36 @@ def _is_only_stored(array: Value, op: StoreOp) -> bool:
     return True
 
 
-def store_in_bulk(found: BulkStore, before: Op, consumers: int) -> None:
+def store_in_bulk(found: BulkStore, before: Op) -> None:
     """Let TMA store what an op stores, through buffers that are allocated in front of another op.
 
     In a loop, what the thread has stored before is complete first: the window of the next iteration may
-    have the same elements. There warpgroups store in turns, so the mma of one run while another stores.
+    have the same elements.
 
     Args:
         found: the store.
         before: the buffers are allocated in front of this op.
-        consumers: the warpgroups that store.
     """
     op, window = found.op, found.window
     rows, all_columns = shape_of(op.fragment.type)
     with ir.InsertionPoint(before), op.location:
-        buffers = alloc((_BUFFERS, rows, found.width), window.array.type.element_type)
+        buffers = alloc((BUFFERS, rows, found.width), window.array.type.element_type)
     is_repeated = any(outer.name in LOOPS for outer in ancestors_of(op))
-    takes_turns = found.takes_turns and is_repeated and consumers > 1
     with ir.InsertionPoint(op), op.location:
         if is_repeated:
             with _one_thread():
                 tma_wait()
-        if takes_turns:
-            order_wait()
         for position, first in enumerate(range(0, all_columns, found.width)):
             count = min(found.width, all_columns - first)
-            tile = stage(buffers, position % _BUFFERS)
+            tile = stage(buffers, position % BUFFERS)
             if count < found.width:
                 tile = subtile(tile, (0, 0), (rows, count))
             store(columns(op.fragment, first, count), tile)
             with _one_thread():
-                tma_store(tile, window.array, (*window.starts[:-1], _column(window, first)))
+                tma_store(
+                    tile, window.array, (*window.starts[:-1], moved(window.starts[-1], first))
+                )
                 tma_commit()
-        if takes_turns:
-            order_arrive()
     op.operation.erase()
 
 
@@ -157,8 +149,8 @@ def _one_thread() -> Iterator[None]:
         yield
 
 
-def _column(window: ArrayWindow, first: int) -> Value | int:
-    start = window.starts[-1]
+def moved(start: Value | int, more: Value | int) -> Value | int:
+    """Return a start that so many elements are added to."""
     if isinstance(start, int):
-        return start + first
-    return emit.binary("addi", start, first)
+        return start + more if isinstance(more, int) else emit.binary("addi", more, start)
+    return emit.binary("addi", start, more)

@@ -48,6 +48,7 @@ from .rewriting import (
 from .rows import ROWS, divide_rows, rows_of
 from .slices import is_repeatable, new_value_of
 from .stages import count_stages
+from .store_warp import StoreWarp
 
 #: Registers of a thread of the producer; what `setmaxnreg` frees goes to the consumers.
 _PRODUCER_REGISTERS = 40
@@ -89,11 +90,30 @@ class WarpSpecialize(LoopPass):
     def _specialize(self, function: Op, marked: Op | None) -> None:
         location = function.location if marked is None else marked.location
         try:
-            _, done = self.attempt(function, lambda changed: _Specialization(changed, self).build())
+            done = self._attempt(function)
         except OpError as error:
             self.remark(location, f"is not specialized: {error.message}", marked is not None)
             return
         self.remark(location, done)
+
+    def _attempt(self, function: Op) -> str:
+        """Divide a kernel, with a store warp if that can be proven; return what was done.
+
+        Raises:
+            OpError: at the function, which is as it was.
+        """
+        attempts: list[_Specialization] = []
+
+        def build(changed: Op) -> str:
+            attempts.append(_Specialization(changed, self, not attempts))
+            return attempts[-1].build()
+
+        try:
+            return self.attempt(function, build)[1]
+        except OpError:
+            if not attempts[0].has_store_warp:
+                raise
+            return self.attempt(function, build)[1]
 
 
 class _Specialization:
@@ -102,15 +122,25 @@ class _Specialization:
     Args:
         function: the kernel, which is changed.
         options: the pass.
+        may_have_store_warp: whether a store warp may store what loops store.
     """
 
-    def __init__(self, function: Op, options: WarpSpecialize) -> None:
+    def __init__(
+        self, function: Op, options: WarpSpecialize, may_have_store_warp: bool = True
+    ) -> None:
         self._function, self._options = function, options
+        self._may_have_store_warp = may_have_store_warp
         self._body: Block = function.regions[0].blocks[0]
         self._groups: list[PipelinedLoads] = []
         self._stores: list[BulkStore] = []
+        self._store_warp: list[StoreWarp] = []
         #: What `carry_count` returns, by the positions of loops.
         self._counts: dict[int, int | None] = {}
+
+    @property
+    def has_store_warp(self) -> bool:
+        """Whether a store warp stores what a loop stores."""
+        return bool(self._store_warp)
 
     def build(self) -> str:
         """Build the partitions; return what was done.
@@ -135,10 +165,16 @@ class _Specialization:
             op.operation.move_before(self._whole)
         for owner, loads in found.items():
             self._make_groups(owner, loads, stages.get(owner, 1), consumers)
-        for found_store in self._stores:
-            store_in_bulk(found_store, self._whole, consumers)
+        for store in self._stores:
+            block = store.op.operation.block
+            if self._may_have_store_warp and store.is_together and block.owner.name == "scf.for":
+                index = self._count_of(block).index()
+                self._store_warp.append(StoreWarp.before(self._whole, store, index, consumers))
+            else:
+                store_in_bulk(store, self._whole)
         partitions = self._make_partitions(consumers)
         self._fill_producer(partitions[0])
+        self._fill_store_warp(partitions[0])
         for block in found:
             self._make_index_uniform(block)
         for group in self._groups:
@@ -159,12 +195,18 @@ class _Specialization:
         counts = sorted(set(stages.values()))
         warpgroups = "a warpgroup" if consumers == 1 else f"{consumers} warpgroups"
         numbers = " or ".join(map(str, counts))
-        return f"has a producer, and {warpgroups} of consumers, with {numbers} stages"
+        stores = " a store warp," if self.has_store_warp else ""
+        return f"has a producer,{stores} and {warpgroups} of consumers, with {numbers} stages"
 
     def _count(self) -> None:
         """Let loops carry how often they load, where their variable is not that."""
-        loading = [i for i, loop in enumerate(loops_of(self._function)) if loads_of(loop)[0]]
-        for position in loading:
+        stored_in = {store.op.operation.block for store in bulk_stores(self._function)}
+        positions = [
+            position
+            for position, loop in enumerate(loops_of(self._function))
+            if loads_of(loop)[0] or loop.regions[0].blocks[0] in stored_in
+        ]
+        for position in positions:
             self._counts[position] = carry_count(self._function, position)
 
     # What there is.
@@ -311,6 +353,20 @@ class _Specialization:
         with ir.InsertionPoint(ir.Block.create_at_start(elect.regions[0], [])):
             producer.emit()
 
+    def _fill_store_warp(self, partition: Op) -> None:
+        if not self._store_warp:
+            return
+        stores = {x.found.op.operation: x for x in self._store_warp}
+        emits = {op: store.emit_stores for op, store in stores.items()}
+        needed = {op: store.operands for op, store in stores.items()}
+        thread = Producer(_following(self._whole), emits, needed)
+        with ir.InsertionPoint(partition.regions[0].blocks[0]), self._function.location:
+            elect = create(ElectOp, regions=1, scope="warpgroup", warp=1)
+        with ir.InsertionPoint(ir.Block.create_at_start(elect.regions[0], [])):
+            for store in self._store_warp:
+                store.grant_first()
+            thread.emit()
+
     def _fill_consumer(self, partition: Op, consumers: int) -> None:
         block = partition.regions[0].blocks[0]
         behind = [op.operation for op in self._body.operations]
@@ -320,6 +376,8 @@ class _Specialization:
             block.append(op)
         if consumers > 1:
             divide_rows(block, consumers, block.arguments[0])
+        for store in self._store_warp:
+            store.fill_buffers(block.arguments[0])
         erase_unused([op for op in walk(partition) if is_repeatable(op)])
 
 

@@ -1,0 +1,151 @@
+"""A store warp: one thread stores results by TMA, while the consumers multiply the next tile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+
+from ...bindings.irtypes import Value
+from ...bindings.mlir import ir
+from ...dialect.build import as_index
+from ...dialect.ops.alloc import alloc
+from ...dialect.ops.columns import columns
+from ...dialect.ops.copy_groups import tma_commit, tma_wait
+from ...dialect.ops.pipeline import (
+    consumer_release,
+    consumer_wait,
+    create_pipeline,
+    producer_acquire,
+    producer_commit,
+)
+from ...dialect.ops.stage import stage
+from ...dialect.ops.store import store
+from ...dialect.ops.subtile import subtile
+from ...dialect.ops.tma import tma_store
+from ...dialect.types import shape_of
+from ...ir import emit
+from .bulk_stores import BUFFERS, BulkStore, moved
+from .slices import new_value_of
+
+
+@dataclass(frozen=True)
+class StoreWarp:
+    """A store in a loop, through buffers that a thread of another partition grants and stores.
+
+    All rows and columns of the first warpgroup come first, so the second one stays behind it, and
+    multiplies while the first one stores.
+
+    Attributes:
+        found: the store.
+        index: how often it was executed before, in its block.
+        consumers: the warpgroups that divide its rows.
+        buffers: the tiles of a warpgroup's rows.
+        pipeline: grants buffers to the consumers; the storing thread is its producer.
+    """
+
+    found: BulkStore
+    index: Value
+    consumers: int
+    buffers: Value
+    pipeline: Value
+
+    @classmethod
+    def before(cls, op: ir.Operation, found: BulkStore, index: Value, consumers: int) -> StoreWarp:
+        """Make the buffers and the pipeline in front of an op."""
+        rows, all_columns = shape_of(found.op.fragment.type)
+        count = BUFFERS * consumers
+        stores = consumers * ceil(all_columns / found.width)
+        with ir.InsertionPoint(op), found.op.location:
+            element = found.window.array.type.element_type
+            buffers = alloc((count, rows // consumers, found.width), element)
+            # A multiple of the stores of a tile, so that each stage is released by the same warpgroup.
+            pipeline = create_pipeline(stores * ceil(count / stores), 1, 1)
+        return cls(found, index, consumers, buffers, pipeline)
+
+    @property
+    def operands(self) -> list[Value]:
+        """What the storing thread takes."""
+        return [self.index, *(x for x in self.found.window.starts if not isinstance(x, int))]
+
+    def grant_first(self) -> None:
+        """Emit the grants of the buffers that are empty at first."""
+        with self.found.op.location:
+            for number in range(self._count - self._in_flight):
+                producer_commit(self.pipeline, as_index(number))
+
+    def emit_stores(self, values: Mapping[Value, Value]) -> None:
+        """Emit the stores of an execution, with the new values of `operands`."""
+        window = self.found.window
+        *outer, row, column = (
+            x if isinstance(x, int) else new_value_of(values, x) for x in window.starts
+        )
+        rows = shape_of(self.buffers.type)[-2]
+        tile = emit.binary("muli", new_value_of(values, self.index), self.consumers)
+        # The windows of two executions may have the same elements.
+        tma_wait()
+        with emit.counted_loop(self.consumers) as warpgroup:
+            place = *outer, moved(row, emit.binary("muli", warpgroup, rows))
+            number = emit.binary("addi", tile, warpgroup)
+            first = emit.binary("muli", number, len(self._parts))
+            is_narrower = self._parts[-1][1] < self.found.width
+            with emit.counted_loop(len(self._parts) - is_narrower) as part:
+                start = emit.binary("muli", part, self.found.width)
+                index = emit.binary("addi", first, part)
+                self._store(index, (*place, moved(column, start)), self.found.width)
+            if is_narrower:
+                start, count = self._parts[-1]
+                index = emit.binary("addi", first, len(self._parts) - 1)
+                self._store(index, (*place, moved(column, start)), count)
+
+    def _store(self, index: Value, place: tuple[Value | int, ...], count: int) -> None:
+        """Emit the store of a buffer of so many columns, and the grant of the next one."""
+        # The warpgroup releases the stage when it has written the buffer.
+        producer_acquire(self.pipeline, emit.binary("addi", index, self._stages))
+        tma_store(self._buffer(index, count), self.found.window.array, place)
+        tma_commit()
+        tma_wait(self._in_flight, read=True)
+        # The store that has just been read frees the buffer of this pipeline index.
+        granted = emit.binary("addi", index, self._count - self._in_flight)
+        producer_commit(self.pipeline, granted)
+
+    def fill_buffers(self, warpgroup: Value) -> None:
+        """Let a warpgroup write its rows to buffers in the place of the store."""
+        op = self.found.op
+        with ir.InsertionPoint(op), op.location:
+            tile = emit.binary("muli", self.index, self.consumers)
+            if self.consumers > 1:
+                tile = emit.binary("addi", tile, warpgroup)
+            first = emit.binary("muli", tile, len(self._parts))
+            for part, (start, count) in enumerate(self._parts):
+                index = emit.binary("addi", first, part)
+                consumer_wait(self.pipeline, index)
+                store(columns(op.fragment, start, count), self._buffer(index, count))
+                consumer_release(self.pipeline, index)
+        op.operation.erase()
+
+    @property
+    def _count(self) -> int:
+        return shape_of(self.buffers.type)[0]
+
+    @property
+    def _stages(self) -> int:
+        return self.pipeline.owner.opview.stages.value
+
+    @property
+    def _in_flight(self) -> int:
+        """The stores that may read their buffers when the next one starts."""
+        return min(1, self._count - 1)
+
+    @property
+    def _parts(self) -> list[tuple[int, int]]:
+        """The first column of each part of the rows, and their number."""
+        _, all_columns = self.found.window.sizes[-2:]
+        width = self.found.width
+        return [(x, min(width, all_columns - x)) for x in range(0, all_columns, width)]
+
+    def _buffer(self, index: Value, count: int) -> Value:
+        """Return the buffer of a pipeline index, of so many columns."""
+        _, rows, width = shape_of(self.buffers.type)
+        tile = stage(self.buffers, emit.binary("remui", index, self._count))
+        return tile if count == width else subtile(tile, (0, 0), (rows, count))
