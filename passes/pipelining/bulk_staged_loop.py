@@ -22,18 +22,16 @@ from .staged_loop import StagedLoop
 
 
 class BulkStagedLoop(StagedLoop):
-    """A loop whose loads move iterations ahead, through pipelines: one less than there are stages.
-
-    Args:
-        loop: the loop.
-        loads: its loads.
-        stages: how many stages their tiles get.
+    """A loop whose loads move iterations ahead, through pipelines; arguments as for `StagedLoop`.
 
     Raises:
         OpError: at what TMA cannot load; at a loop in a loop, whose pipelines would run on.
     """
 
-    def __init__(self, loop: Op, loads: Sequence[TileLoad], stages: int) -> None:
+    #: A pipeline's stages are in order among its producers and consumers, not with others.
+    reuses_stages = False
+
+    def __init__(self, loop: Op, loads: Sequence[TileLoad], stages: int, ahead: int) -> None:
         function = function_of(loop)
         threads = threads_of(function)
         if threads is None or threads % WARPGROUP:
@@ -46,7 +44,7 @@ class BulkStagedLoop(StagedLoop):
                 loop,
                 "is in another loop, where TMA takes a producer (smem.specialize); or use cp.async",
             )
-        super().__init__(loop, loads, stages, stages - 1)
+        super().__init__(loop, loads, stages, ahead)
         pairs, index = zip(loads, boxes, strict=True), self.body.arguments[0]
         with ir.InsertionPoint(self.tiles[loads[0].tile].owner):
             self._groups = make_pipelines(

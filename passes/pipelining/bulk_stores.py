@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...bindings.irtypes import Op, Value
@@ -29,6 +30,7 @@ from ..check_async.polynomials import number
 from ..check_async.warpgroups import differences
 from ..order.effects import is_known
 from ..order.program import LOOPS
+from .division import Division
 
 #: Bytes of a line that is stored at a time: the widest swizzle.
 _LINE = 128
@@ -47,19 +49,40 @@ class BulkStore(NamedTuple):
         op: the store.
         window: where it stores.
         width: the columns that are stored at a time.
-        is_together: whether all threads of the kernel execute it, equally often.
+        can_be_elsewhere: whether a thread of another partition may store: all threads of the kernel
+            execute the op, equally often, and behind it the block stores no other fragment.
     """
 
     op: StoreOp
     window: ArrayWindow
     width: int
-    is_together: bool
+    can_be_elsewhere: bool
 
-    @property
-    def shared_bytes(self) -> int:
-        """The bytes of its buffers."""
+    def shared_bytes_of(self, division: Division) -> int:
+        """The bytes of the buffers of all warpgroups."""
         bits = _BITS[str(self.window.array.type.element_type)]
-        return BUFFERS * shape_of(self.op.fragment.type)[0] * self.width * bits // 8
+        rows, _ = division.share_of(self.window.sizes[-2:])
+        return BUFFERS * division.warpgroups * rows * self.width * bits // 8
+
+    def alloc_buffers(self, before: Op, division: Division) -> Value:
+        """Allocate the buffers of all warpgroups, in front of an op."""
+        rows, _ = division.share_of(self.window.sizes[-2:])
+        with ir.InsertionPoint(before), self.op.location:
+            shape = BUFFERS * division.warpgroups, rows, self.width
+            return alloc(shape, self.window.array.type.element_type)
+
+    def parts_of(self, division: Division) -> list[tuple[int, int]]:
+        """The first column of each part of a warpgroup's share, and their number."""
+        _, share = division.share_of(self.window.sizes[-2:])
+        return [(x, min(self.width, share - x)) for x in range(0, share, self.width)]
+
+    def place_of(
+        self, starts: Sequence[Value | int], division: Division, warpgroup: Value
+    ) -> tuple[Value | int, ...]:
+        """Emit where a warpgroup's share of the window begins, whose starts are given."""
+        *outer, row, column = starts
+        rows, columns_ = division.start_of(warpgroup, self.window.sizes[-2:])
+        return *outer, moved(row, rows), moved(column, columns_)
 
 
 def bulk_stores(function: Op) -> list[BulkStore]:
@@ -93,7 +116,10 @@ def _bulk_store(op: StoreOp, function: Op, ranges: IntegerRanges) -> BulkStore |
         known = number(start) if isinstance(start, int) else ranges.values.polynomial(start)
         if not ranges.is_natural_at(op, known):
             return None
-    return BulkStore(op, window, width, not any(differences(op, ranges.values)))
+    block = list(op.operation.block.operations)
+    is_last = not any(isinstance(x, StoreOp) for x in block[block.index(op) + 1 :])
+    is_together = is_last and not any(differences(op, ranges.values))
+    return BulkStore(op, window, width, is_together)
 
 
 def _is_only_stored(array: Value, op: StoreOp) -> bool:
@@ -108,37 +134,52 @@ def _is_only_stored(array: Value, op: StoreOp) -> bool:
     return True
 
 
-def store_in_bulk(found: BulkStore, before: Op) -> None:
-    """Let TMA store what an op stores, through buffers that are allocated in front of another op.
+@dataclass(frozen=True)
+class OwnStores:
+    """A store by the warpgroups of consumers themselves, through buffers of each.
 
     In a loop, what the thread has stored before is complete first: the window of the next iteration may
     have the same elements.
 
-    Args:
+    Attributes:
         found: the store.
-        before: the buffers are allocated in front of this op.
+        division: of its fragment.
+        buffers: the tiles of all warpgroups.
     """
-    op, window = found.op, found.window
-    rows, all_columns = shape_of(op.fragment.type)
-    with ir.InsertionPoint(before), op.location:
-        buffers = alloc((BUFFERS, rows, found.width), window.array.type.element_type)
-    is_repeated = any(outer.name in LOOPS for outer in ancestors_of(op))
-    with ir.InsertionPoint(op), op.location:
-        if is_repeated:
-            with _one_thread():
-                tma_wait()
-        for position, first in enumerate(range(0, all_columns, found.width)):
-            count = min(found.width, all_columns - first)
-            tile = stage(buffers, position % BUFFERS)
-            if count < found.width:
-                tile = subtile(tile, (0, 0), (rows, count))
-            store(columns(op.fragment, first, count), tile)
-            with _one_thread():
-                tma_store(
-                    tile, window.array, (*window.starts[:-1], moved(window.starts[-1], first))
-                )
-                tma_commit()
-    op.operation.erase()
+
+    found: BulkStore
+    division: Division
+    buffers: Value
+
+    @classmethod
+    def before(cls, op: Op, found: BulkStore, division: Division) -> OwnStores:
+        """Make the buffers in front of an op."""
+        return cls(found, division, found.alloc_buffers(op, division))
+
+    def take_place(self, warpgroup: Value) -> None:
+        """Store what the op stores, whose fragment has the warpgroup's share."""
+        op, window = self.found.op, self.found.window
+        is_repeated = any(outer.name in LOOPS for outer in ancestors_of(op))
+        with ir.InsertionPoint(op), op.location:
+            place = self.found.place_of(window.starts, self.division, warpgroup)
+            if is_repeated:
+                with _one_thread():
+                    tma_wait()
+            for position, (first, count) in enumerate(self.found.parts_of(self.division)):
+                tile = self._buffer(warpgroup, position, count)
+                store(columns(op.fragment, first, count), tile)
+                with _one_thread():
+                    tma_store(tile, window.array, (*place[:-1], moved(place[-1], first)))
+                    tma_commit()
+        op.operation.erase()
+
+    def _buffer(self, warpgroup: Value, position: int, count: int) -> Value:
+        _, rows, width = shape_of(self.buffers.type)
+        number: Value | int = position % BUFFERS
+        if self.division.warpgroups > 1:
+            number = emit.binary("addi", emit.binary("muli", warpgroup, BUFFERS), number)
+        tile = stage(self.buffers, number)
+        return tile if count == width else subtile(tile, (0, 0), (rows, count))
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ...bindings.irtypes import Block, Op, Value
@@ -11,7 +11,7 @@ from ...dialect.ops import AllocOp, CopyOp, StoreOp
 from ...dialect.ops.subview import SubviewOp
 from ...ir.errors import OpError
 from ...ir.kernel import function_of
-from ...ir.walk import walk
+from ...ir.walk import holds, walk
 from ..insert_sync.insertion_points import ancestor_in
 from ..order.effects import accessed_tiles, base_of, is_constant_argument
 from ..order.program import LOOPS
@@ -118,6 +118,26 @@ def _check_outside(copy: CopyOp, loop: Op, others: list[Op]) -> None:
     for op in [*after[:1], *repeated[:1]]:
         if op.block != block or not _fills(op, copy.tile):
             raise OpError(copy, _read_outside(op))
+
+
+def users_behind(tile: Value, loop: Op) -> list[Op]:
+    """Return the ops behind a loop that take a tile which the first of them fills anew; none if one is in
+    a loop, which may load it."""
+    users = []
+    for op in _accesses(tile):
+        around = ancestor_in(loop.block, op)
+        if around is None or not loop.is_before_in_block(around):
+            continue
+        if any(holds(around, name) for name in LOOPS):
+            return []
+        users.append(op)
+    return users
+
+
+def has_other_users(load: TileLoad, others: Iterable[Op] = ()) -> bool:
+    """Whether ops take the tile of a load besides its loop's, and besides some others."""
+    known = {load.copy.operation, *load.users, *others}
+    return any(op not in known for op in _accesses(load.tile))
 
 
 def _is_repeated(block: Block) -> bool:

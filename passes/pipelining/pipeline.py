@@ -15,7 +15,7 @@ from ...ir.walk import holds
 from ...layout.banks import MAX_BYTES
 from ..driver.base import option
 from .bulk_staged_loop import BulkStagedLoop
-from .loads import loads_of
+from .loads import has_other_users, loads_of, users_behind
 from .loop_pass import LoopPass
 from .rewriting import loops_of, reason_of, wanted_stages
 from .staged_loop import StagedLoop
@@ -109,15 +109,17 @@ def _give_stages(loop: Op, function: Op, wanted: int, max_bytes: int, copies: st
         OpError: if the stages do not fit.
     """
     loads, _ = loads_of(loop)
+    way = BulkStagedLoop if copies == "tma" else StagedLoop
     tiles = [load.tile for load in loads]
-    count = count_stages(function, function, tiles, wanted, max_bytes)
+    more = sum(
+        tile_bytes(load.tile)
+        for load in loads
+        if has_other_users(load, users_behind(load.tile, loop) if way.reuses_stages else ())
+    )
+    count = count_stages(function, function, tiles, wanted, max_bytes, more)
     sizes = " + ".join(str(tile_bytes(tile)) for tile in tiles)
-    by_bulk = copies == "tma"
-    ahead = count - 1 if by_bulk else max(1, count - 2)
-    if by_bulk:
-        BulkStagedLoop(loop, loads, count).build()
-    else:
-        StagedLoop(loop, loads, count, ahead).build()
+    ahead = count - 1 if copies == "tma" else max(1, count - 2)
+    way(loop, loads, count, ahead).build()
     iterations = "iteration" if ahead == 1 else "iterations"
-    how = "TMA" if by_bulk else "cp.async"
+    how = "TMA" if copies == "tma" else "cp.async"
     return f"has {count} stages of {sizes} bytes, and loads {ahead} {iterations} ahead by {how}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from ...bindings.irtypes import Block, Op, Value
 from ...bindings.mlir import ir
@@ -12,7 +13,7 @@ from ...dialect.ops.copy import PERMUTATION
 from ...dialect.ops.stage import stage
 from ...ir import emit
 from ...ir.kernel import function_of
-from .loads import TileLoad
+from .loads import TileLoad, users_behind
 from .rewriting import (
     counts_from_zero,
     erase_dead_tiles,
@@ -40,6 +41,9 @@ class StagedLoop:
         tiles: the tiles with stages, by tile.
     """
 
+    #: Whether ops behind the loop that fill its tiles anew have the bytes of a stage.
+    reuses_stages: ClassVar[bool] = True
+
     def __init__(self, loop: Op, loads: Sequence[TileLoad], stages: int, ahead: int) -> None:
         self.loop, self.loads, self.stages, self._ahead = loop, loads, stages, ahead
         self.body: Block = loop.regions[0].blocks[0]
@@ -52,6 +56,7 @@ class StagedLoop:
             begin = self._prologue()
             number, carried = self._carry(begin)
         self.read_stages(number)
+        self._reuse_stages()
         with ir.InsertionPoint(self._terminator), self.loop.location:
             self._load_ahead(number, carried)
         unmark(self.loop)
@@ -59,6 +64,15 @@ class StagedLoop:
             load.copy.operation.erase()
         erase_unused(self._start.ops)
         erase_dead_tiles(function_of(self.loop), self.tiles)
+
+    def _reuse_stages(self) -> None:
+        """Let ops behind the loop that fill its tiles anew, and read them, take the bytes of a stage."""
+        for load in self.loads:
+            for op in users_behind(load.tile, self.loop) if self.reuses_stages else ():
+                with ir.InsertionPoint(op), op.location:
+                    staged = {load.tile: stage(self.tiles[load.tile], 0)}
+                for i, operand in enumerate(op.operands):
+                    op.operands[i] = in_stage(operand, staged, op)
 
     @property
     def _terminator(self) -> Op:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 
-from ...bindings.irtypes import Value
+from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
 from ...dialect.build import as_index
-from ...dialect.ops.alloc import alloc
 from ...dialect.ops.columns import columns
 from ...dialect.ops.copy_groups import tma_commit, tma_wait
 from ...dialect.ops.pipeline import (
@@ -25,7 +24,8 @@ from ...dialect.ops.subtile import subtile
 from ...dialect.ops.tma import tma_store
 from ...dialect.types import shape_of
 from ...ir import emit
-from .bulk_stores import BUFFERS, BulkStore, moved
+from .bulk_stores import BulkStore, moved
+from .division import Division
 from .slices import new_value_of
 
 
@@ -33,35 +33,33 @@ from .slices import new_value_of
 class StoreWarp:
     """A store in a loop, through buffers that a thread of another partition grants and stores.
 
-    All rows and columns of the first warpgroup come first, so the second one stays behind it, and
-    multiplies while the first one stores.
+    All that the first warpgroup has comes first, so the second one stays behind it, and multiplies while
+    the first one stores.
 
     Attributes:
         found: the store.
         index: how often it was executed before, in its block.
-        consumers: the warpgroups that divide its rows.
-        buffers: the tiles of a warpgroup's rows.
+        division: of its fragment.
+        buffers: the tiles, which warpgroups take in turn.
         pipeline: grants buffers to the consumers; the storing thread is its producer.
     """
 
     found: BulkStore
     index: Value
-    consumers: int
+    division: Division
     buffers: Value
     pipeline: Value
 
     @classmethod
-    def before(cls, op: ir.Operation, found: BulkStore, index: Value, consumers: int) -> StoreWarp:
+    def before(cls, op: Op, found: BulkStore, index: Value, division: Division) -> StoreWarp:
         """Make the buffers and the pipeline in front of an op."""
-        rows, all_columns = shape_of(found.op.fragment.type)
-        count = BUFFERS * consumers
-        stores = consumers * ceil(all_columns / found.width)
+        buffers = found.alloc_buffers(op, division)
+        count, *_ = shape_of(buffers.type)
+        stores = division.warpgroups * len(found.parts_of(division))
         with ir.InsertionPoint(op), found.op.location:
-            element = found.window.array.type.element_type
-            buffers = alloc((count, rows // consumers, found.width), element)
             # A multiple of the stores of a tile, so that each stage is released by the same warpgroup.
             pipeline = create_pipeline(stores * ceil(count / stores), 1, 1)
-        return cls(found, index, consumers, buffers, pipeline)
+        return cls(found, index, division, buffers, pipeline)
 
     @property
     def operands(self) -> list[Value]:
@@ -76,27 +74,23 @@ class StoreWarp:
 
     def emit_stores(self, values: Mapping[Value, Value]) -> None:
         """Emit the stores of an execution, with the new values of `operands`."""
-        window = self.found.window
-        *outer, row, column = (
-            x if isinstance(x, int) else new_value_of(values, x) for x in window.starts
-        )
-        rows = shape_of(self.buffers.type)[-2]
-        tile = emit.binary("muli", new_value_of(values, self.index), self.consumers)
+        starts = [
+            x if isinstance(x, int) else new_value_of(values, x) for x in self.found.window.starts
+        ]
+        index = new_value_of(values, self.index)
         # The windows of two executions may have the same elements.
         tma_wait()
-        with emit.counted_loop(self.consumers) as warpgroup:
-            place = *outer, moved(row, emit.binary("muli", warpgroup, rows))
-            number = emit.binary("addi", tile, warpgroup)
-            first = emit.binary("muli", number, len(self._parts))
-            is_narrower = self._parts[-1][1] < self.found.width
+        with emit.counted_loop(self.division.warpgroups) as warpgroup:
+            *outer, column = self.found.place_of(starts, self.division, warpgroup)
+            first = self._first_index(index, warpgroup)
+            last_column, last_count = self._parts[-1]
+            is_narrower = last_count < self.found.width
             with emit.counted_loop(len(self._parts) - is_narrower) as part:
-                start = emit.binary("muli", part, self.found.width)
-                index = emit.binary("addi", first, part)
-                self._store(index, (*place, moved(column, start)), self.found.width)
+                place = *outer, moved(column, emit.binary("muli", part, self.found.width))
+                self._store(emit.binary("addi", first, part), place, self.found.width)
             if is_narrower:
-                start, count = self._parts[-1]
-                index = emit.binary("addi", first, len(self._parts) - 1)
-                self._store(index, (*place, moved(column, start)), count)
+                last = emit.binary("addi", first, len(self._parts) - 1)
+                self._store(last, (*outer, moved(column, last_column)), last_count)
 
     def _store(self, index: Value, place: tuple[Value | int, ...], count: int) -> None:
         """Emit the store of a buffer of so many columns, and the grant of the next one."""
@@ -109,14 +103,11 @@ class StoreWarp:
         granted = emit.binary("addi", index, self._count - self._in_flight)
         producer_commit(self.pipeline, granted)
 
-    def fill_buffers(self, warpgroup: Value) -> None:
-        """Let a warpgroup write its rows to buffers in the place of the store."""
+    def take_place(self, warpgroup: Value) -> None:
+        """Let a warpgroup write its share to buffers in the place of the store."""
         op = self.found.op
         with ir.InsertionPoint(op), op.location:
-            tile = emit.binary("muli", self.index, self.consumers)
-            if self.consumers > 1:
-                tile = emit.binary("addi", tile, warpgroup)
-            first = emit.binary("muli", tile, len(self._parts))
+            first = self._first_index(self.index, warpgroup)
             for part, (start, count) in enumerate(self._parts):
                 index = emit.binary("addi", first, part)
                 consumer_wait(self.pipeline, index)
@@ -139,10 +130,15 @@ class StoreWarp:
 
     @property
     def _parts(self) -> list[tuple[int, int]]:
-        """The first column of each part of the rows, and their number."""
-        _, all_columns = self.found.window.sizes[-2:]
-        width = self.found.width
-        return [(x, min(width, all_columns - x)) for x in range(0, all_columns, width)]
+        return self.found.parts_of(self.division)
+
+    def _first_index(self, execution: Value, warpgroup: Value) -> Value:
+        """Emit the first pipeline index of a warpgroup's share."""
+        number = execution
+        if self.division.warpgroups > 1:
+            of_tile = emit.binary("muli", execution, self.division.warpgroups)
+            number = emit.binary("addi", of_tile, warpgroup)
+        return emit.binary("muli", number, len(self._parts))
 
     def _buffer(self, index: Value, count: int) -> Value:
         """Return the buffer of a pipeline index, of so many columns."""

@@ -31,9 +31,10 @@ from ..check_async.integer_ranges import IntegerRanges
 from ..driver.base import option
 from ..order.effects import is_harmless
 from .bulk_loads import LoadedBox, box_of
-from .bulk_stores import BulkStore, bulk_stores, store_in_bulk
+from .bulk_stores import BulkStore, OwnStores, bulk_stores
 from .counting import LoopCount, carry_count
-from .loads import TileLoad, loads_of
+from .division import UNIT, Division, divide
+from .loads import TileLoad, has_other_users, loads_of
 from .loop_pass import LoopPass
 from .pipelined_loads import PipelinedLoads, make_pipelines
 from .producer import Producer
@@ -45,9 +46,8 @@ from .rewriting import (
     wanted_stages,
     with_stages,
 )
-from .rows import ROWS, divide_rows, rows_of
 from .slices import is_repeatable, new_value_of
-from .stages import count_stages
+from .stages import count_stages, tile_bytes
 from .store_warp import StoreWarp
 
 #: Registers of a thread of the producer; what `setmaxnreg` frees goes to the consumers.
@@ -66,16 +66,19 @@ _OF_CTAS = {
 @dataclass(frozen=True)
 class WarpSpecialize(LoopPass):
     """Divides a kernel of one warpgroup into partitions: one thread loads the tiles of its loops by TMA,
-    through a pipeline of stages; warpgroups of consumers do everything else, and divide its rows.
+    through a pipeline of stages; warpgroups of consumers do everything else, and divide its rows, or
+    its columns.
 
     All copies from arrays are loads, as for `smem-pipeline`. What is computed before the first op on
     tiles stays in front of the partitions; what a load begins with is computed by both sides.
     """
 
     name = "smem-warp-specialize"
-    description = "give the loads of loops to a producer warp, and the rows to consumers"
+    description = "give the loads of loops to a producer warp, and the rest to consumers"
 
-    consumers: int = option(0, "warpgroups of consumers; 0: as many as the rows are for, up to two")
+    consumers: int = option(
+        0, "warpgroups of consumers; 0: up to two, which divide rows or columns"
+    )
     registers: int = option(0, "registers of a thread of the producer; 0: chosen")
     stages: int = option(0, "stages of loops without smem.stages; 0: as many as fit, up to four")
     only_marked: bool = option(False, "leave kernels without a loop with smem.specialize")
@@ -97,23 +100,68 @@ class WarpSpecialize(LoopPass):
         self.remark(location, done)
 
     def _attempt(self, function: Op) -> str:
-        """Divide a kernel, with a store warp if that can be proven; return what was done.
+        """Divide a kernel: by rows if these are independent, and with a store warp if that can be proven.
+
+        Returns:
+            What was done.
 
         Raises:
             OpError: at the function, which is as it was.
         """
-        attempts: list[_Specialization] = []
+        refusals: list[OpError] = []
+        for division in self._divisions(function):
+            attempts: list[_Specialization] = []
+            try:
+                return self._attempt_division(function, division, attempts)
+            except OpError as error:
+                refusals.append(error)
+            if not attempts[-1].is_dividing:
+                break
+        raise refusals[0]
+
+    def _attempt_division(
+        self, function: Op, division: Division, attempts: list[_Specialization]
+    ) -> str:
+        """Divide a kernel in one way; append what is attempted; return what was done.
+
+        Raises:
+            OpError: at the function, which is as it was.
+        """
 
         def build(changed: Op) -> str:
-            attempts.append(_Specialization(changed, self, not attempts))
+            attempts.append(_Specialization(changed, self, division, not attempts))
             return attempts[-1].build()
 
         try:
             return self.attempt(function, build)[1]
         except OpError:
-            if not attempts[0].has_store_warp:
+            if attempts[0].is_dividing or not attempts[0].has_store_warp:
                 raise
-            return self.attempt(function, build)[1]
+        return self.attempt(function, build)[1]
+
+    def _divisions(self, function: Op) -> list[Division]:
+        """Return how the consumers may divide the fragments, the best one first.
+
+        Raises:
+            OpError: at the function, if so many consumers as are wanted do not.
+        """
+        values = [x for op in walk(function, SmemOp) for x in op.results]
+        count = self.consumers or _MOST_CONSUMERS
+        possible = [
+            division
+            for division in (Division(count, 0), Division(count, 1))
+            if all(map(division.divides, division.extents_of(values)))
+        ]
+        if count == 1 or not self.consumers:
+            return [*possible, Division(1)]
+        if not possible:
+            rows, columns = (sorted(Division(count, axis).extents_of(values)) for axis in (0, 1))
+            raise OpError(
+                function,
+                f"its fragments have {_listed(rows)} rows and {_listed(columns)} columns; {count} "
+                f"warpgroups of consumers divide multiples of {UNIT * count}",
+            )
+        return possible
 
 
 class _Specialization:
@@ -122,18 +170,24 @@ class _Specialization:
     Args:
         function: the kernel, which is changed.
         options: the pass.
+        division: of the fragments.
         may_have_store_warp: whether a store warp may store what loops store.
+
+    Attributes:
+        is_dividing: whether fragments are being divided, or an op of theirs hinders it.
     """
 
     def __init__(
-        self, function: Op, options: WarpSpecialize, may_have_store_warp: bool = True
+        self, function: Op, options: WarpSpecialize, division: Division, may_have_store_warp: bool
     ) -> None:
         self._function, self._options = function, options
-        self._may_have_store_warp = may_have_store_warp
+        self._division, self._may_have_store_warp = division, may_have_store_warp
+        self.is_dividing = False
         self._body: Block = function.regions[0].blocks[0]
         self._groups: list[PipelinedLoads] = []
         self._stores: list[BulkStore] = []
         self._store_warp: list[StoreWarp] = []
+        self._own_stores: list[OwnStores] = []
         #: What `carry_count` returns, by the positions of loops.
         self._counts: dict[int, int | None] = {}
 
@@ -151,7 +205,7 @@ class _Specialization:
         _check_kernel(self._function)
         self._count()
         found = self._find_loads()
-        consumers = self._count_consumers()
+        consumers = self._division.warpgroups
         self._stores = bulk_stores(self._function)
         try:
             stages = self._count_stages(found)
@@ -167,11 +221,15 @@ class _Specialization:
             self._make_groups(owner, loads, stages.get(owner, 1), consumers)
         for store in self._stores:
             block = store.op.operation.block
-            if self._may_have_store_warp and store.is_together and block.owner.name == "scf.for":
+            if (
+                self._may_have_store_warp
+                and store.can_be_elsewhere
+                and block.owner.name == "scf.for"
+            ):
                 index = self._count_of(block).index()
-                self._store_warp.append(StoreWarp.before(self._whole, store, index, consumers))
+                self._store_warp.append(StoreWarp.before(self._whole, store, index, self._division))
             else:
-                store_in_bulk(store, self._whole)
+                self._own_stores.append(OwnStores.before(self._whole, store, self._division))
         partitions = self._make_partitions(consumers)
         self._fill_producer(partitions[0])
         self._fill_store_warp(partitions[0])
@@ -194,7 +252,7 @@ class _Specialization:
                 loop.attributes[OVERLAP] = ir.UnitAttr.get()
         counts = sorted(set(stages.values()))
         warpgroups = "a warpgroup" if consumers == 1 else f"{consumers} warpgroups"
-        numbers = " or ".join(map(str, counts))
+        numbers = _listed(counts)
         stores = " a store warp," if self.has_store_warp else ""
         return f"has a producer,{stores} and {warpgroups} of consumers, with {numbers} stages"
 
@@ -230,35 +288,23 @@ class _Specialization:
             raise OpError(self._function, "no loop of it copies windows of arrays to tiles")
         return found
 
-    def _count_consumers(self) -> int:
-        """Return how many warpgroups divide the rows."""
-        values = [x for op in walk(self._function, SmemOp) for x in op.results]
-        rows = {n for n in (rows_of(x.type) for x in values) if n is not None}
-        wanted = self._options.consumers
-        if not wanted:
-            possible = range(_MOST_CONSUMERS, 0, -1)
-            wanted = next((n for n in possible if not any(r % (n * ROWS) for r in rows)), 1)
-        uneven = [r for r in rows if r % (wanted * ROWS)] if wanted > 1 else []
-        if uneven:
-            raise OpError(
-                self._function,
-                f"its fragments have {uneven[0]} rows, too few for {wanted} warpgroups of consumers of "
-                f"{ROWS} rows each",
-            )
-        return wanted
-
     def _count_stages(
         self, found: Mapping[Block, list[tuple[TileLoad, LoadedBox]]]
     ) -> dict[Block, int]:
         """Return how many stages the tiles of each loop get."""
         counts = {}
-        in_loops = [x.tile for b, loads in found.items() if b != self._body for x, _ in loads]
+        loads = [load for pairs in found.values() for load, _ in pairs]
+        in_loops = [x.tile for b, pairs in found.items() if b != self._body for x, _ in pairs]
+        known = {op for load in loads for op in (load.copy.operation, *load.users)}
+        # What uses a tile outside of the loops that load it has bytes of its own.
+        kept = {x.tile for x in loads if x.tile in in_loops and has_other_users(x, known)}
         for block in found:
             if block != self._body:
                 loop = block.owner.operation
                 wanted = wanted_stages(loop, self._options.stages)
                 tiles, function = in_loops, self._function
-                more = sum(x.shared_bytes for x in self._stores)
+                more = sum(x.shared_bytes_of(self._division) for x in self._stores)
+                more += sum(map(tile_bytes, kept))
                 count = count_stages(loop, function, tiles, wanted, self._options.max_bytes, more)
                 counts[block] = count
         return counts
@@ -375,9 +421,11 @@ class _Specialization:
             op.detach_from_parent()
             block.append(op)
         if consumers > 1:
-            divide_rows(block, consumers, block.arguments[0])
-        for store in self._store_warp:
-            store.fill_buffers(block.arguments[0])
+            self.is_dividing = True
+            divide(block, self._division)
+            self.is_dividing = False
+        for store in (*self._store_warp, *self._own_stores):
+            store.take_place(block.arguments[0])
         erase_unused([op for op in walk(partition) if is_repeatable(op)])
 
 
@@ -421,6 +469,10 @@ def _check_loops_around(owner: Op, copy: Op) -> None:
 def _following(op: Op) -> Op:
     operations = [x.operation for x in op.operation.block.operations]
     return operations[operations.index(op.operation) + 1]
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return " or ".join(map(str, numbers))
 
 
 def _registers_of_consumer(consumers: int, producer: int, ctas: int) -> int:

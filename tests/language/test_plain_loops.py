@@ -7,10 +7,12 @@ from plain_loops import (
     blocks,
     causal_attention,
     gather_blocks,
+    largest_of_columns,
     operands,
     persistent,
     product,
     product_of_blocks,
+    product_through_a_tile,
     squared_operand,
     whole_tiles,
 )
@@ -92,6 +94,42 @@ def test_tma_stores_whole_lines(dtype):
     c = c.astype(dtype)
     whole_tiles(a, b, c, on="cpu")
     np.testing.assert_array_equal(c, expected)
+
+
+def test_consumers_divide_columns():
+    """A mask's positions, largest elements and what a store warp stores are those of both consumers."""
+    types = ("bf16", "bf16", "f32", "f32")
+    assert remarks_of(largest_of_columns, *types) == [
+        "has a producer, a store warp, and 2 warpgroups of consumers, with 3 stages"
+    ]
+    a, b, _, sums = operands(64, 128, 48)
+    expected = np.tril(sums)
+    c, largest = np.zeros((2, 64, 128), np.float32), np.zeros(128, np.float32)
+    largest_of_columns[1](a, np.ascontiguousarray(b.T), c, largest, on="cpu")
+    np.testing.assert_array_equal(c, np.stack([expected] * 2))
+    np.testing.assert_array_equal(largest, expected.max(0))
+
+
+@pytest.mark.parametrize(
+    "options, fitting",
+    [
+        # The epilogue has the bytes of a stage.
+        ({}, 14),
+        # In a pipeline it has bytes of its own.
+        ({"copies": "tma"}, 13),
+        ({"specialize": True}, 13),
+    ],
+)
+def test_an_epilogue_takes_a_tile_of_the_loop(options, fitting):
+    first, *_ = remarks_of(product_through_a_tile(stages=15, **options), *["bf16"] * 3)
+    assert first.endswith(f"and a CTA has 232448; {fitting} would fit")
+    kernel = product_through_a_tile(stages=3, **options)
+    assert kernel.check(*["bf16"] * 3) == ()
+    for k in (64, 320):
+        a, b, c, expected = operands(64, 64, k)
+        c = c.astype(a.dtype)
+        kernel[1](a, b, c, on="cpu")
+        np.testing.assert_array_equal(c, expected.astype(a.dtype))
 
 
 def test_tma_loads_if_it_can():

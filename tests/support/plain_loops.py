@@ -98,6 +98,43 @@ def persistent(A, B, C):
         sl.store(acc, C[rows, columns])
 
 
+@sl.kernel("(M,K), (N,K), (T,M,N), (N):f32")
+def largest_of_columns(A, B, C, Largest):
+    """Products of 64 rows, whose consumers divide the columns, and the largest of each column, T times;
+    above the diagonal the products are 0."""
+    _, K = sl.multiple_of((C.shape[2], A.shape[1]), (128, 16))
+    a, b = sl.alloc((64, 16), A.dtype), sl.alloc((128, 16), B.dtype)
+    for time in sl.range(C.shape[0]):
+        acc = sl.zeros((64, 128), sl.f32)
+        for k in sl.range(K // 16, stages=3, specialize=True):
+            sl.copy(A[0:64, sl.ds(k * 16, 16)], a)
+            sl.copy(B[0:128, sl.ds(k * 16, 16)], b)
+            acc = sl.mma(a, b.T, acc)
+        acc = sl.where(sl.iota(1) <= sl.iota(0), acc, 0.0)
+        sl.store(acc.max(axis=0), Largest[0:128])
+        sl.store(acc, C[time, 0:64, 0:128])
+
+
+def product_through_a_tile(**options):
+    """Return the kernel of a product that is written to the tile of A, and from there to C."""
+
+    @sl.kernel("(64,K), (K,64), (64,64)")
+    def matmul(A, B, C):
+        a, b, acc = (
+            sl.alloc((64, 64), A.dtype),
+            sl.alloc((64, 64), B.dtype),
+            sl.zeros((64, 64), sl.f32),
+        )
+        for k in sl.range(sl.cdiv(A.shape[1], 64), **options):
+            sl.copy(A[0:64, sl.ds(k * 64, 64)], a)
+            sl.copy(B[sl.ds(k * 64, 64), 0:64], b)
+            acc = sl.mma(a, b, acc)
+        sl.store(acc, a)
+        sl.store(sl.load(a), C[0:64, 0:64])
+
+    return matmul
+
+
 def attention_operands(t, u):
     """Return Q, K, V, S, an array for O, and what it is."""
     random = np.random.default_rng(t)

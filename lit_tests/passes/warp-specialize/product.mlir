@@ -43,15 +43,15 @@
 // CHECK-NEXT: scf.if %[[LATER]]
 // CHECK: %[[BEFORE:.*]] = arith.subi %[[I]], %c1
 // CHECK-NEXT: "smem.consumer_release"(%[[P]], %[[BEFORE]])
-// Each warpgroup stores its rows of 32 columns through a buffer, of which there are two.
-// CHECK: %[[BUFFER:.*]] = "smem.stage"(%[[BUFFERS:.*]], %c0
+// Each warpgroup stores its rows, 32 columns at a time, through two buffers of its own.
+// CHECK: %[[OWNFIRST:.*]] = arith.muli %[[W]], %c64
+// CHECK: %[[OWNROW:.*]] = arith.addi %[[ROW]], %[[OWNFIRST]]
+// CHECK: %[[NUMBER:.*]] = arith.muli %[[W]], %c2
+// CHECK-NEXT: %[[BUFFER:.*]] = "smem.stage"(%[[BUFFERS:.*]], %[[NUMBER]]) : (!smem.tile<tensor<4x64x32xf32>
 // CHECK-NEXT: "smem.columns"({{.*}}) {first = 0 : i64}
-// CHECK-NEXT: %[[PART:.*]] = "smem.subtile"(%[[BUFFER]], %[[FIRST]])
-// CHECK-NEXT: "smem.store"({{.*}}, %[[PART]])
+// CHECK-NEXT: "smem.store"({{.*}}, %[[BUFFER]])
 // CHECK-NEXT: "smem.elect"
-// CHECK: %[[OWN:.*]] = "smem.subtile"(%[[BUFFER]], %[[FIRST]])
-// CHECK-NEXT: %[[OWNROW:.*]] = arith.addi %[[ROW]], %[[FIRST]]
-// CHECK-NEXT: "smem.tma_store"(%[[OWN]], %arg2, %[[OWNROW]], %c0
+// CHECK: "smem.tma_store"(%[[BUFFER]], %arg2, %[[OWNROW]], %c0
 // CHECK-NEXT: "smem.tma_commit"
 // CHECK: "smem.columns"({{.*}}) {first = 96 : i64}
 // CHECK-NOT: smem.tma_wait
