@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 from ..bindings.irtypes import Block, Module, Op, Value
@@ -17,13 +16,14 @@ from ..runtime.arguments import DTYPES
 from .extents import Extent, extents_of, index, product
 from .float8 import convert_by_integers
 from .host_fallback import computes_alone
-from .linalg.generic import GENERIC, body, inputs_of, is_reduction, outputs_of, owner
+from .linalg.generic import GENERIC, body, inputs_of, is_reduction, outputs_of
 from .moves import (
     FlatMemRef,
     each_index,
     if_not_empty,
     split_index,
 )
+from .reductions import combine, combine_lanes, combiner_of, neutral
 
 _GENERALIZE = "builtin.module(func.func(linalg-generalize-named-ops))"
 
@@ -37,20 +37,6 @@ _OPS = ("cf.assert", "linalg.index", "linalg.yield", "memref.load")
 
 #: What is around the ops of a kernel, or of another op's body.
 _KERNELS = ("gpu.launch", "gpu.func", GENERIC)
-
-#: Ops that combine what the lanes of a warp have reduced, with their neutral numbers.
-_NEUTRAL: dict[str, float] = {
-    "arith.addf": 0.0,
-    "arith.mulf": 1.0,
-    "arith.maximumf": -inf,
-    "arith.minimumf": inf,
-    "arith.maxnumf": -inf,
-    "arith.minnumf": inf,
-    "arith.addi": 0,
-    "arith.muli": 1,
-    "arith.andi": -1,
-    "arith.ori": 0,
-}
 
 
 @dataclass(frozen=True)
@@ -281,47 +267,20 @@ def _reduce_by_warp(
 ) -> None:
     """Emit a reduction whose lanes take turns, and combine their results by shuffles."""
     (output,) = generic.outputs
-    type_ = combiner.results[0].type
-    neutral = emit.constant(_NEUTRAL[combiner.name], type_)
-    (total,) = _reduce(generic, indices, summed, (lane, WARP), [neutral])
-    distance = WARP // 2
-    while distance:
-        types = [type_, ir.IntegerType.get_signless(1)]
-        operands = (total, emit.constant(distance, emit.i32()), emit.constant(WARP, emit.i32()))
-        xor = ir.Attribute.parse("#gpu<shuffle_mode xor>")
-        other = emit.op("gpu.shuffle", operands, types, mode=xor).results[0]
-        total = _combine(combiner, total, other)
-        distance //= 2
+    (total,) = _reduce(generic, indices, summed, (lane, WARP), [neutral(combiner)])
+    total = combine_lanes(combiner, total)
     with emit.scf_if(emit.compare("eq", lane, 0)):
         before = generic.load(output, indices)
-        generic.store(output, _combine(combiner, before, total), indices)
+        generic.store(output, combine(combiner, before, total), indices)
 
 
 def _combiner(op: Op) -> Op | None:
-    """Return the op of a body that combines its output's element with another value.
+    """Return the op that combines what lanes reduce.
 
-    None if the lanes of a warp do not reduce together: for another body, several outputs, other types
-    than f32 and i32, which shuffles move, and sums of products, whose neighbours along a row read other
-    elements of one array and the same one of the other.
+    None for sums of products, too, whose neighbours along a row read other elements of one array and the
+    same one of the other.
     """
-    if len(inputs_of(op)) > 1:
-        return None
-    block = body(op)
-    *_, terminator = block.operations
-    if len(terminator.operands) != 1:
-        return None
-    combiner = owner(terminator.operands[0])
-    element = block.arguments[len(block.arguments) - 1]
-    if combiner is None or combiner.name not in _NEUTRAL or len(list(element.uses)) != 1:
-        return None
-    if element not in list(combiner.operands) or str(element.type) not in ("f32", "i32"):
-        return None
-    return combiner
-
-
-def _combine(combiner: Op, left: Value, right: Value) -> Value:
-    attributes = {name: combiner.attributes[name] for name in combiner.attributes}
-    return emit.value(combiner.name, (left, right), left.type, **attributes)
+    return combiner_of(op) if len(inputs_of(op)) <= 1 else None
 
 
 def _clone(

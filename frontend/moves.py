@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ..bindings.irtypes import Value
+from ..bindings.irtypes import Type, Value
 from ..bindings.mlir import gpu, ir
+from ..dialect.build import i64
 from ..ir import emit
 from .extents import Extent, extents_of, index, product
 
@@ -66,22 +67,33 @@ def each_index(sizes: Sequence[Extent], lanes: int = 1) -> Iterator[list[Value]]
     """
     all_sizes = [*sizes, lanes] if lanes > 1 else list(sizes)
     total = index(product(all_sizes))
-    one, threads = index(1), index(_THREADS)
-    blocks = emit.binary("ceildivui", total, threads)
-    # Tokens, grid and block; versions of MLIR differ in what follows.
-    segments = len(gpu.LaunchOp._ODS_OPERAND_SEGMENTS)
-    launch = emit.op(
-        "gpu.launch",
-        (blocks, one, one, threads, one, one),
-        regions=1,
-        operandSegmentSizes=ir.DenseI32ArrayAttr.get([0, *[1] * 6, *[0] * (segments - 7)]),
-    )
-    block = launch.regions[0].blocks.append(*[ir.IndexType.get()] * 12)
-    with ir.InsertionPoint(block):
-        first = emit.binary("muli", block.arguments[0], threads)
-        number = emit.binary("addi", first, block.arguments[3])
+    with launch(emit.binary("ceildivui", total, index(_THREADS)), _THREADS) as (block, thread, _):
+        number = emit.binary("addi", emit.binary("muli", block, _THREADS), thread)
         with emit.scf_if(emit.compare("ult", number, total)):
             yield split_index(number, all_sizes)
+
+
+@contextmanager
+def launch(
+    blocks: Value, threads: int, shared: Sequence[Type] = ()
+) -> Iterator[tuple[Value, Value, list[Value]]]:
+    """Emit a `gpu.launch` of blocks and threads along x, with memrefs in shared memory.
+
+    The value is the block, the thread, and the memrefs; the `with` block emits the thread's body.
+    """
+    one, count = index(1), index(threads)
+    # Tokens, grid and block; versions of MLIR differ in what follows.
+    segments = len(gpu.LaunchOp._ODS_OPERAND_SEGMENTS)
+    op = emit.op(
+        "gpu.launch",
+        (blocks, one, one, count, one, one),
+        regions=1,
+        operandSegmentSizes=ir.DenseI32ArrayAttr.get([0, *[1] * 6, *[0] * (segments - 7)]),
+        **({"workgroup_attributions": i64(len(shared))} if shared else {}),
+    )
+    block = op.regions[0].blocks.append(*[ir.IndexType.get()] * 12, *shared)
+    with ir.InsertionPoint(block):
+        yield block.arguments[0], block.arguments[3], list(block.arguments)[12:]
         emit.op("gpu.terminator")
 
 

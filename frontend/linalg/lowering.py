@@ -28,8 +28,8 @@ _WRITABLE = "bufferization.writable"
 def lower_linalg(module: Module, **options: Any) -> None:
     """Make kernels of a program in linalg, and bufferize the rest, in place.
 
-    It runs `linalg-to-smem-prepare`, `linalg-to-smem` and upstream's `one-shot-bufferize`. Tensors stay
-    values: no call writes an argument that is a tensor (`bufferization.writable = false`, unless the
+    It runs `linalg-to-smem-prepare`, `linalg-to-smem`, `linalg-fuse-rows` and upstream's
+    `one-shot-bufferize`. Tensors stay values: no call writes an argument that is a tensor (`bufferization.writable = false`, unless the
     program says otherwise), and each tensor that a function returns is memory of its own.
 
     Args:
@@ -64,6 +64,7 @@ def lower_linalg(module: Module, **options: Any) -> None:
     manager = passmanager.PassManager("builtin.module")
     add_passes(manager, "linalg-to-smem-prepare")
     add_passes(manager, "linalg-to-smem", **options)
+    add_passes(manager, "linalg-fuse-rows")
     manager.run(module.operation)
     bufferize(module)
 
