@@ -17,7 +17,7 @@ from .generic_launches import generalize, launch_generics, launch_stores
 from .host_fallback import run_on_host, upload_globals
 from .host_functions import check_host_functions, host_ops, move_strided, use_device_memory
 
-_OUTLINING = "builtin.module(gpu-kernel-outlining)"
+_OUTLINING = "builtin.module(gpu-launch-sink-index-computations,gpu-kernel-outlining)"
 
 #: Upstream's passes for kernels with empty bodies, of which the host needs only the parameters.
 _STUBS = "builtin.module(gpu.module(convert-gpu-to-nvvm,convert-nvvm-to-llvm,reconcile-unrealized-casts))"

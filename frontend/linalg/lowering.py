@@ -29,8 +29,9 @@ def lower_linalg(module: Module, **options: Any) -> None:
     """Make kernels of a program in linalg, and bufferize the rest, in place.
 
     It runs `linalg-to-smem-prepare`, `linalg-to-smem`, `linalg-fuse-rows` and upstream's
-    `one-shot-bufferize`. Tensors stay values: no call writes an argument that is a tensor (`bufferization.writable = false`, unless the
-    program says otherwise), and each tensor that a function returns is memory of its own.
+    `one-shot-bufferize`. Tensors stay values: no call writes an argument that is a tensor
+    (`bufferization.writable = false`, unless the program says otherwise), and each tensor that a function
+    returns is memory of its own.
 
     Args:
         module: the program, on tensors or memrefs.

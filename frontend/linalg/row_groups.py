@@ -9,13 +9,10 @@ from enum import Enum
 from ...bindings.irtypes import Block, Op, Value
 from ...bindings.mlir import ir
 from ...ir.walk import walk
-from ...runtime.arguments import DTYPES
 from ..reductions import combiner_of
-from .generic import GENERIC, body, is_reduction, outputs_of
-
-#: Dialects of the ops of a body.
-_DIALECTS = ("arith", "math")
-_OPS = ("linalg.index", "linalg.yield")
+from .element_wise import has_element_maps, is_simple, loops_of
+from .generic import GENERIC, is_reduction, outputs_of
+from .sources import inlined_by
 
 #: The longest row that threads of one block keep in registers: 1,024 threads of 32 elements.
 LONGEST_ROW = 32 * 1024
@@ -86,6 +83,8 @@ def row_groups(function: Op) -> list[RowGroup]:
                 if not any(result in taken for result in op.results):
                     _add(group, op)
             taken |= set(group.levels)
+            for op in group.ops:
+                taken |= set(inlined_by(op))
             groups.append(group)
     return groups[::-1]
 
@@ -99,11 +98,11 @@ def _blocks(function: Op) -> Iterator[Block]:
 
 def _level_of_root(op: Op) -> Level | None:
     """Return what a group's last op has a result for; None if it is none."""
-    if not _is_simple(op):
+    if not is_simple(op):
         return None
     rank = len(is_reduction(op))
     columns = _extent(op, rank - 1)
-    if _has_element_maps(op, rank):
+    if has_element_maps(op, rank):
         return Level.ELEMENT if columns is not None else None
     if _is_sum(op, rank) and columns is not None and columns <= LONGEST_ROW:
         return Level.SUM
@@ -115,7 +114,7 @@ def _add(group: RowGroup, op: Op) -> None:
     results = list(op.results)
     uses = [use for result in results for use in result.uses]
     inside = [use for use in uses if use.owner.operation.results[0:1] and _is_in(group, use.owner)]
-    if not inside or not _is_simple(op):
+    if not inside or not is_simple(op):
         return
     level = _level_in(group, op)
     if level is None or not all(_is_read_in_place(group, use, level) for use in inside):
@@ -150,11 +149,11 @@ def _level_in(group: RowGroup, op: Op) -> Level | None:
     """Return what an op has a result for in a group; None if that has no such rows."""
     rank = group.rank
     loops = len(is_reduction(op))
-    if loops == rank and _has_element_maps(op, rank):
+    if loops == rank and has_element_maps(op, rank):
         return Level.ELEMENT
     if loops == rank and _is_sum(op, rank):
         return Level.SUM
-    if loops == rank - 1 and _has_element_maps(op, rank - 1):
+    if loops == rank - 1 and has_element_maps(op, rank - 1):
         return Level.ROW
     return None
 
@@ -168,32 +167,6 @@ def _is_read_in_place(group: RowGroup, use: ir.OpOperand, level: Level) -> bool:
     return loops_of(user, use.operand_number) == list(range(loops))
 
 
-def _is_simple(op: Op) -> bool:
-    """Whether threads compute the elements of an op's results each on its own."""
-    if not list(op.results) or len(is_reduction(op)) == 0:
-        return False
-    for value in (*op.operands, *op.results):
-        type_ = value.type
-        if isinstance(type_, ir.ShapedType):
-            is_tensor = isinstance(type_, ir.RankedTensorType) and type_.encoding is None
-            if not is_tensor or str(type_.element_type) not in DTYPES:
-                return False
-    if any(loops_of(op, number) is None for number, _ in enumerate(op.operands)):
-        return False
-    return all(
-        not len(inner.regions) and (inner.name.split(".")[0] in _DIALECTS or inner.name in _OPS)
-        for inner in (x.operation for x in body(op).operations)
-    )
-
-
-def _has_element_maps(op: Op, loops: int) -> bool:
-    """Whether all of so many loops are parallel, and index the dimensions of each result in order."""
-    if any(is_reduction(op)):
-        return False
-    first = len(op.operands) - len(outputs_of(op))
-    return all(loops_of(op, n) == list(range(loops)) for n in range(first, len(op.operands)))
-
-
 def _is_sum(op: Op, loops: int) -> bool:
     """Whether the last of so many loops alone reduces, by an op whose order does not matter."""
     outputs = outputs_of(op)
@@ -201,14 +174,6 @@ def _is_sum(op: Op, loops: int) -> bool:
         return False
     is_in_order = loops_of(op, len(op.operands) - 1) == list(range(loops - 1))
     return is_in_order and combiner_of(op) is not None
-
-
-def loops_of(op: Op, number: int) -> list[int] | None:
-    """Return the loops that index an operand's dimensions; None if these are others than loops."""
-    results = ir.AffineMapAttr(op.attributes["indexing_maps"][number]).value.results
-    if not all(isinstance(expression, ir.AffineDimExpr) for expression in results):
-        return None
-    return [ir.AffineDimExpr(expression).position for expression in results]
 
 
 def _extent(op: Op, loop: int) -> int | None:

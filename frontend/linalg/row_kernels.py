@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import prod
+from math import inf, prod
 
 from ...bindings.irtypes import Module, Op, Value
 from ...bindings.mlir import ir
@@ -17,9 +17,11 @@ from ..extents import Extent, index, product, times
 from ..float8 import convert_by_integers
 from ..moves import FlatMemRef, if_not_empty, launch, split_index
 from ..reductions import combine, combine_lanes, combiner_of, neutral
-from .generic import body, outputs_of
+from .element_wise import loops_of
+from .generic import GENERIC, body, outputs_of
 from .rewriting import DIALECTS
-from .row_groups import Level, RowGroup, loops_of, row_groups
+from .row_groups import Level, RowGroup, row_groups
+from .sources import CONCAT, places_behind, read_tensors, sources_of
 from .views import allocate, as_tensor
 
 #: Threads of a block whose rows are short, and elements of a thread where no row is summed.
@@ -198,6 +200,12 @@ class _Part:
             last = index(shape.columns - 1)
             self._columns = [emit.value("arith.minui", (x, last), x.type) for x in self._columns]
         self._known: dict[tuple[Value, tuple[int, ...], int | None], Value] = {}
+        #: The least and the largest number that an index may be, where that is known.
+        self._ranges: dict[Value, tuple[float, float]] = {}
+        if shape.parts == 1:
+            for element, column in enumerate(self._columns):
+                begin = element * shape.threads
+                self._ranges[column] = min(begin, shape.columns - 1), begin + shape.threads - 1
 
     def store(self, results: dict[Value, FlatMemRef]) -> None:
         """Emit the computation of the results, and their stores."""
@@ -282,31 +290,62 @@ class _Part:
                 continue
             is_output = output is not None and number == len(block.arguments) - 1
             values[argument] = output if is_output else self._read(op, number, element)
-        *inner, last = (x.operation for x in block.operations)
-        for x in inner:
-            if x.name == "linalg.index":
-                loop = ir.IntegerAttr(x.attributes["dim"]).value
-                values[x.results[0]] = self._place([loop], element)[0]
-                continue
-            clone = x.clone().operation
-            for number, operand in enumerate(x.operands):
-                if operand in values:
-                    clone.operands[number] = values[operand]
-            values.update(zip(x.results, clone.results, strict=True))
-        return [values.get(x, x) for x in last.operands]
+        return _repeat(op, values, lambda loop: self._place([loop], element)[0])
 
     def _read(self, op: Op, number: int, element: int | None) -> Value:
         """Emit what an op's operand has for an element, or for the row."""
         operand = op.operands[number]
         if operand in self._group.levels:
             return self._result(operand, element)
-        if operand not in self._arrays:
+        if not isinstance(operand.type, ir.ShapedType):
             return operand
         loops = loops_of(op, number)
         key = operand, tuple(loops), element if self._group.rank - 1 in loops else None
         if key not in self._known:
-            self._known[key] = self._arrays[operand].load(self._place(loops, element))
+            self._known[key] = self._load(operand, self._place(loops, element))
         return self._known[key]
+
+    def _load(self, tensor: Value, places: list[Value]) -> Value:
+        """Emit an element of a tensor that the group reads, from behind slices and concatenations."""
+        if tensor in self._arrays:
+            return self._arrays[tensor].load(places)
+        op = tensor.owner.operation
+        if op.name == GENERIC:
+            return self._compute_at(op, places)[list(op.results).index(tensor)]
+        if op.name != CONCAT:
+            return self._load(op.operands[0], places_behind(op, places))
+        dim = ir.IntegerAttr(op.attributes["dim"]).value
+        return self._load_joined(list(op.operands), dim, places)
+
+    def _load_joined(self, parts: list[Value], dim: int, places: list[Value]) -> Value:
+        """Emit an element of a concatenation of tensors."""
+        first, *others = parts
+        size = first.type.shape[dim]
+        low, high = self._ranges.get(places[dim], (0, inf))
+        if not others or high < size:
+            return self._load(first, places)
+        moved = list(places)
+        moved[dim] = emit.binary("subi", places[dim], size)
+        self._ranges[moved[dim]] = low - size, high - size
+        if low >= size:
+            return self._load_joined(others, dim, moved)
+        return emit.scf_if_else(
+            emit.compare("ult", places[dim], size),
+            first.type.element_type,
+            lambda: self._load(first, places),
+            lambda: self._load_joined(others, dim, moved),
+        )
+
+    def _compute_at(self, op: Op, places: list[Value]) -> list[Value]:
+        """Emit the body of an element-wise op outside of the group at a place of its own."""
+        values: dict[Value, Value] = {}
+        for number, argument in enumerate(body(op).arguments):
+            if next(iter(argument.uses), None) is not None:
+                operand = op.operands[number]
+                is_tensor = isinstance(operand.type, ir.ShapedType)
+                read = [places[loop] for loop in loops_of(op, number) or ()]
+                values[argument] = self._load(operand, read) if is_tensor else operand
+        return _repeat(op, values, places.__getitem__)
 
     def _place(self, loops: Sequence[int], element: int | None) -> list[Value]:
         """Return the indices along some loops; of merged ones, the last counts the elements of all."""
@@ -320,11 +359,31 @@ class _Part:
         return places
 
 
+def _repeat(op: Op, values: dict[Value, Value], place: Callable[[int], Value]) -> list[Value]:
+    """Emit the body of an op with the values of its arguments and the places of its loops; return what
+    it yields."""
+    *inner, last = (x.operation for x in body(op).operations)
+    for x in inner:
+        if x.name == "linalg.index":
+            values[x.results[0]] = place(ir.IntegerAttr(x.attributes["dim"]).value)
+            continue
+        clone = x.clone().operation
+        for number, operand in enumerate(x.operands):
+            if operand in values:
+                clone.operands[number] = values[operand]
+        values.update(zip(x.results, clone.results, strict=True))
+    return [values.get(x, x) for x in last.operands]
+
+
 def _merged_loops(group: RowGroup) -> int:
     """Return how many loops before the last one all operands have, too, so that they can be one."""
     if group.has_sums or Level.ROW in group.levels.values():
         return 0
     if any(x.operation.name == "linalg.index" for op in group.ops for x in body(op).operations):
+        return 0
+    if any(
+        x not in group.levels and sources_of(x) != [x] for op in group.ops for x in read_tensors(op)
+    ):
         return 0
     last, merged = group.rank - 1, 0
     first, *_ = outputs_of(group.root)
@@ -342,14 +401,12 @@ def _merged_loops(group: RowGroup) -> int:
 
 
 def _leaves(group: RowGroup) -> list[Value]:
-    """Return the tensors that a group reads."""
+    """Return the tensors in memory that a group reads."""
     leaves: list[Value] = []
     for op in group.ops:
-        for number, operand in enumerate(op.operands):
-            is_read = next(iter(body(op).arguments[number].uses), None) is not None
-            is_tensor = isinstance(operand.type, ir.ShapedType)
-            if is_read and is_tensor and operand not in group.levels and operand not in leaves:
-                leaves.append(operand)
+        for operand in read_tensors(op):
+            if operand not in group.levels:
+                leaves += [x for x in sources_of(operand) if x not in leaves]
     return leaves
 
 
