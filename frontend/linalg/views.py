@@ -31,9 +31,12 @@ def allocate(sizes: Sequence[Extent], like: Type) -> Value:
 
 
 def as_tensor(memory: Value, type_: Type) -> Value:
-    """Emit the tensor of memory that a kernel has written, and return it."""
-    unit = ir.UnitAttr.get()
-    return emit.value("bufferization.to_tensor", (memory,), type_, restrict=unit, writable=unit)
+    """Emit the tensor of memory that a kernel has written, and return it.
+
+    Nothing else may write the memory: where a later launch reads the tensor, upstream folds that to the
+    memory, which bufferization then does not see.
+    """
+    return emit.value("bufferization.to_tensor", (memory,), type_, restrict=ir.UnitAttr.get())
 
 
 @dataclass(frozen=True)

@@ -101,3 +101,30 @@ def test_a_function_of_jax_writes_no_argument(mixed):
         assert np.array_equal(new, np.repeat([4, 2], (8 * 64, 56 * 64)).reshape(64, 64))
         assert (cache == 2).all() and (old == 2).all()
         assert not np.shares_memory(old, cache) and not np.shares_memory(old, new)
+
+
+def test_a_result_that_is_changed_before_a_launch_reads_it():
+    """The change is made in a copy: bufferization does not see what a kernel reads."""
+    program = """
+    func.func @main(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>, %row: tensor<1x64xbf16>)
+        -> (tensor<64x64xbf16>, tensor<64x64xbf16>) {
+      %zero = arith.constant 0.0 : bf16
+      %empty = tensor.empty() : tensor<64x64xbf16>
+      %fill = linalg.fill ins(%zero : bf16) outs(%empty : tensor<64x64xbf16>) -> tensor<64x64xbf16>
+      %y = linalg.matmul ins(%x, %w : tensor<64x64xbf16>, tensor<64x64xbf16>)
+        outs(%fill : tensor<64x64xbf16>) -> tensor<64x64xbf16>
+      %changed = tensor.insert_slice %row into %y[3, 0] [1, 64] [1, 1]
+        : tensor<1x64xbf16> into tensor<64x64xbf16>
+      %z = linalg.matmul ins(%y, %w : tensor<64x64xbf16>, tensor<64x64xbf16>)
+        outs(%fill : tensor<64x64xbf16>) -> tensor<64x64xbf16>
+      return %changed, %z : tensor<64x64xbf16>, tensor<64x64xbf16>
+    }
+    """
+    x, w = np.eye(64), np.arange(64 * 64).reshape(64, 64) % 5
+    x, w, row = (a.astype(ml_dtypes.bfloat16) for a in (x, w, np.full((1, 64), 7)))
+    executable, _, _ = compile_program(program, lower_linalg, ())
+    changed, z = executable(x, w, row)
+    expected = w.copy()
+    expected[3] = 7
+    np.testing.assert_array_equal(changed, expected)
+    np.testing.assert_array_equal(z, (w.astype(float) @ w.astype(float)).astype(w.dtype))
