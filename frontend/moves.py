@@ -9,6 +9,8 @@ from ..bindings.irtypes import Type, Value
 from ..bindings.mlir import gpu, ir
 from ..dialect.build import i64
 from ..ir import emit
+from ..layout.elements import UNIT_BYTES
+from ..runtime.arguments import DTYPES
 from .extents import Extent, extents_of, index, product
 
 _THREADS = 256
@@ -153,6 +155,31 @@ class FlatMemRef:
     def store(self, element: Value, indices: Sequence[Value]) -> None:
         """Emit a store."""
         emit.op("memref.store", (element, self._memory, self._address(indices)))
+
+    def load_vector(self, indices: Sequence[Value], width: int) -> list[Value]:
+        """Emit a load of neighbours along the last dimension, from an aligned one on; return them."""
+        type_ = ir.VectorType.get([width], self._element)
+        operands = (self._memory, self._address(indices))
+        vector = emit.value("vector.load", operands, type_, alignment=i64(self._bytes(width)))
+        return [emit.extract_element(vector, n) for n in range(width)]
+
+    def store_vector(self, elements: Sequence[Value], indices: Sequence[Value]) -> None:
+        """Emit a store of neighbours along the last dimension, from an aligned one on."""
+        type_ = ir.VectorType.get([len(elements)], self._element)
+        vector = emit.value("vector.from_elements", elements, type_)
+        operands = (vector, self._memory, self._address(indices))
+        emit.op("vector.store", operands, alignment=i64(self._bytes(len(elements))))
+
+    def _bytes(self, width: int) -> int:
+        """The alignment of a vector: its size, up to what one instruction loads."""
+        return min(width * DTYPES[str(self._element)].itemsize, UNIT_BYTES)
+
+    @property
+    def address(self) -> Value:
+        """The address of the memory."""
+        return emit.value(
+            "memref.extract_aligned_pointer_as_index", (self._memory,), ir.IndexType.get()
+        )
 
     def _address(self, indices: Sequence[Value]) -> Value:
         terms = [

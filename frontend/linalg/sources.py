@@ -54,6 +54,18 @@ def inlined_by(op: Op) -> list[Value]:
     return found
 
 
+def joined_columns(tensor: Value) -> list[int]:
+    """Return the extents of parts that are concatenated along the last dimension of what a tensor has."""
+    op = owner(tensor)
+    if op is None or sources_of(tensor) == [tensor]:
+        return []
+    behind = read_tensors(op) if op.name == GENERIC else list(op.operands)[: _count(op)]
+    columns = [size for x in behind for size in joined_columns(x)]
+    if op.name == CONCAT and ir.IntegerAttr(op.attributes["dim"]).value == tensor.type.rank - 1:
+        columns += [x.type.shape[-1] for x in op.operands]
+    return columns
+
+
 def _all_sources(tensor: Value) -> list[Value]:
     op = owner(tensor)
     if op is not None and op.name == GENERIC and not _is_inlined(op):
