@@ -1,12 +1,11 @@
-"""Norms, softmax, rotary embeddings and element-wise chains through `from_torch`, as parts of the bandwidth of a
-copy in the same run.
+"""Norms, softmax, rotary embeddings and element-wise chains through `from_torch`, against a copy.
 
     python benchmarks/row_kernels.py [--only NAME ...] [--rounds 7] [--record FILE]
 
-The arrays are random, in bf16, of 4 x 2048 tokens. A call reads each argument and writes its result once; that
-many bytes in its time are compared with `torch.Tensor.copy_` of the same number. `torch.compile` is the peer.
-Each result is compared with float64. The method is that of `gemm.py`: batches alternate, in a random order each
-round.
+The arrays are random, in bf16, of 4 x 2048 tokens. A call reads each argument and writes its result
+once; that many bytes in its time are compared with `torch.Tensor.copy_` of the same number, in the same
+run. `torch.compile` is the peer. All run in CUDA graphs. Each result is compared with float64. The method
+is that of `gemm.py`: batches alternate, in a random order each round.
 """
 
 import argparse
@@ -18,7 +17,7 @@ import torch
 from interleaved import MODES, measure
 from record import record
 from torch.nn import functional
-from torch_calls import Calls
+from torch_calls import Calls, captured
 
 from mlir_smem import from_torch
 
@@ -68,7 +67,7 @@ def compare(
     function: Callable[..., Any], arguments: list[torch.Tensor], rounds: int
 ) -> dict[str, Any]:
     """Time a case, and check its result."""
-    ours, peer = from_torch(function, *arguments), torch.compile(function)
+    ours, peer = from_torch(function, *arguments, math="approx"), torch.compile(function)
     calls: dict[str, Callable[[], Any]] = {
         "ours": lambda: ours(*arguments),
         "torch.compile": lambda: peer(*arguments),
@@ -78,7 +77,7 @@ def compare(
     number = (sum(x.nbytes for x in arguments) + result.nbytes) // 2
     source, target = (torch.empty(number, dtype=torch.uint8, device="cuda") for _ in range(2))
     calls["copy"] = lambda: target.copy_(source)
-    contenders = [Calls(name, call) for name, call in calls.items()]
+    contenders = [Calls(name, captured(call)) for name, call in calls.items()]
     times = measure(contenders, MODES["sustained"], rounds)
     seconds = {name: x.seconds for name, x in times.items()}
     return {

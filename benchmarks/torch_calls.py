@@ -29,3 +29,16 @@ class Calls:
         last.record()
         last.synchronize()
         return first.elapsed_time(last) / 1e3, time.perf_counter() - start
+
+
+def captured(call: Callable[[], Any]) -> Callable[[], None]:
+    """Return the replay of a call that a CUDA graph has captured."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    return graph.replay

@@ -17,7 +17,7 @@ from .element_wise import loops_of
 from .generic import GENERIC, RESHAPES, body
 from .row_groups import Level, RowGroup
 from .row_shapes import RowShape
-from .sources import CONCAT, places_behind
+from .sources import CONCAT, constant_of, places_behind
 
 #: Ops that an option approximates: those of f32.
 _APPROXIMATED = ("arith.divf",)
@@ -136,9 +136,10 @@ class RowCode:
         combiner = combiner_of(op)
         assert combiner is not None, "it is a reduction"
         total = neutral(combiner)
-        for vector in range(self._shape.vectors):
+        # All loads come before the chain of sums.
+        read = [self._arguments(op, n, reads_output=False) for n in range(self._shape.vectors)]
+        for vector, arguments in enumerate(read):
             before = total
-            arguments = self._arguments(op, vector, reads_output=False)
             for n in range(self._shape.width):
                 values = {argument: numbers[n] for argument, numbers in arguments.items()}
                 values[body(op).arguments[len(op.operands) - 1]] = total
@@ -198,6 +199,9 @@ class RowCode:
             return self._result(operand, vector)
         if not isinstance(operand.type, ir.ShapedType):
             return [operand]
+        constant = constant_of(operand)
+        if constant is not None:
+            return [constant]
         loops = loops_of(op, number) or []
         varies = self._group.rank - 1 in loops and vector is not None
         key = operand, tuple(loops), vector if varies else None
@@ -220,6 +224,9 @@ class RowCode:
     def _load_vector(self, tensor: Value, place: list[Value]) -> list[Value]:
         """Emit the elements of a tensor from a place on, along the last dimension."""
         width = self._shape.width
+        constant = constant_of(tensor)
+        if constant is not None:
+            return [constant] * width
         if width == 1:
             return [self._load(tensor, place)]
         if tensor in self._kernel.arrays:
@@ -242,6 +249,9 @@ class RowCode:
 
     def _load(self, tensor: Value, place: list[Value]) -> Value:
         """Emit an element of a tensor, from behind slices and concatenations."""
+        constant = constant_of(tensor)
+        if constant is not None:
+            return constant
         if tensor in self._kernel.arrays:
             return self._kernel.arrays[tensor].load(place)
         op = tensor.owner.operation

@@ -11,8 +11,8 @@ from ...bindings.mlir import ir
 from ...ir.walk import walk
 from ..reductions import combiner_of
 from .element_wise import has_element_maps, is_simple, loops_of
-from .generic import GENERIC, is_reduction, outputs_of
-from .sources import inlined_by
+from .generic import GENERIC, is_needed, is_reduction, outputs_of
+from .sources import constant_of, inlined_by
 
 #: The longest row that threads of one block keep in registers: 1,024 threads of 32 elements.
 LONGEST_ROW = 32 * 1024
@@ -76,7 +76,13 @@ def row_groups(function: Op) -> list[RowGroup]:
         for number in reversed(range(len(generics))):
             root = generics[number]
             level = _level_of_root(root)
-            if level is None or root.results[0] in taken:
+            if (
+                level is None
+                or root.results[0] in taken
+                or constant_of(root.results[0]) is not None
+            ):
+                continue
+            if not is_needed(root):
                 continue
             group = RowGroup(root, dict.fromkeys(root.results, level), list(root.results))
             for op in reversed(generics[:number]):
@@ -114,7 +120,8 @@ def _add(group: RowGroup, op: Op) -> None:
     results = list(op.results)
     uses = [use for result in results for use in result.uses]
     inside = [use for use in uses if use.owner.operation.results[0:1] and _is_in(group, use.owner)]
-    if not inside or not is_simple(op):
+    is_constant = constant_of(results[0]) is not None
+    if not inside or is_constant or not is_simple(op):
         return
     level = _level_in(group, op)
     if level is None or not all(_is_read_in_place(group, use, level) for use in inside):

@@ -9,19 +9,32 @@ from ...bindings.mlir import ir
 from ...ir import emit
 from ..moves import split_index
 from .element_wise import is_element_wise
-from .generic import GENERIC, RESHAPES, body, is_reduction, owner
+from .generic import GENERIC, RESHAPES, body, is_reduction, only_moves, owner, terminator
 
 CONCAT, SLICE = "tensor.concat", "tensor.extract_slice"
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
+def constant_of(tensor: Value) -> Value | None:
+    """Return the number that all elements of a tensor are; None for other tensors."""
+    op = owner(tensor)
+    if op is None or op.name != GENERIC or any(is_reduction(op)) or len(op.results) != 1:
+        return None
+    number = terminator(body(op)).operands[0]
+    maker = owner(number)
+    is_outside = maker is not None and maker.block != body(op)
+    return number if is_outside else None
+
+
 def read_tensors(op: Op) -> list[Value]:
-    """Return the tensors of which a generic op reads elements."""
+    """Return the tensors of which a generic op reads elements from memory."""
     return [
         operand
         for operand, argument in zip(op.operands, body(op).arguments, strict=True)
-        if isinstance(operand.type, ir.ShapedType) and next(iter(argument.uses), None) is not None
+        if isinstance(operand.type, ir.ShapedType)
+        and next(iter(argument.uses), None) is not None
+        and constant_of(operand) is None
     ]
 
 
@@ -93,10 +106,12 @@ def _is_behind_copies(tensor: Value) -> bool:
 
 
 def _is_inlined(op: Op) -> bool:
-    """Whether an op computes elements for one concatenation alone, which reads it at other places."""
+    """Whether elements of an op's result are computed where they are read: it only moves elements, or is
+    for one concatenation alone, which reads it at other places."""
+    if not is_element_wise(op, len(is_reduction(op))):
+        return False
     uses = [use.owner.operation.name for result in op.results for use in result.uses]
-    loops = len(is_reduction(op))
-    return uses == [CONCAT] and is_element_wise(op, loops)
+    return uses == [CONCAT] or only_moves(op)
 
 
 def places_behind(op: Op, places: list[Value]) -> list[Value]:

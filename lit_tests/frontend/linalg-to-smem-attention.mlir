@@ -11,7 +11,7 @@
 // CHECK: memref.alloc() : memref<4x256x64xbf16>
 // CHECK: arith.constant 0.180336878 : f32
 // CHECK: gpu.launch_func @causal_attention_0::@attention blocks in
-// CHECK: bufferization.to_tensor %{{.*}} restrict writable : memref<4x256x64xbf16>
+// CHECK: bufferization.to_tensor %{{.*}} restrict : memref<4x256x64xbf16>
 // REMARK: becomes the kernel causal_attention_0: attention of bf16, 1x4x256x64, 0 keys behind,
 #all = affine_map<(b, m, n) -> (b, m, n)>
 #row = affine_map<(b, m, n) -> (b, m)>

@@ -12,7 +12,7 @@
 // CHECK-NOT: linalg
 // CHECK: bufferization.to_buffer %arg1 read_only
 // CHECK: gpu.launch_func @linear_gemm_0::@gemm blocks in
-// CHECK: bufferization.to_tensor %{{.*}} restrict writable : memref<256x512xbf16>
+// CHECK: bufferization.to_tensor %{{.*}} restrict : memref<256x512xbf16>
 // REMARK: becomes the kernel linear_gemm_0: bf16 x bf16 -> bf16, A k-major, B k-major
 #mk = affine_map<(m, n, k) -> (m, k)>
 #nk = affine_map<(m, n, k) -> (n, k)>
