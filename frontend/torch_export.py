@@ -91,7 +91,10 @@ def export_torch(
     lifted_module = LiftedModule(torch, module, state)
     name = type(module).__name__ if isinstance(module, torch.nn.Module) else "the function"
     try:
-        with torch.no_grad(), state.restore():
+        # Attention as products and a softmax: each device has an op of its own besides.
+        attention = importlib.import_module("torch.nn.attention")
+        as_products = attention.sdpa_kernel(attention.SDPBackend.MATH)
+        with torch.no_grad(), state.restore(), as_products:
             program = torch.export.export(
                 lifted_module.module,
                 lifted_module.examples(example_inputs),

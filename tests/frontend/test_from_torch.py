@@ -258,6 +258,11 @@ def test_sorts_scans_and_scatters(function):
     assert all(torch.equal(one, other) and one.dtype == other.dtype for one, other in pairs)
 
 
+WHOLE_LAYER = nn.Linear(6, 5)
+with torch.no_grad():
+    for parameter in WHOLE_LAYER.parameters():
+        parameter.copy_(torch.arange(parameter.numel()).reshape(parameter.shape) - 7)
+
 DYNAMIC_VIEWS = {
     "merge": lambda x: x.reshape(-1, 6) + 1,
     "merge the last": lambda x: x.reshape(x.shape[0], -1) + 1,
@@ -265,7 +270,7 @@ DYNAMIC_VIEWS = {
     "split": lambda x: x.reshape(*x.shape[:2], 2, 3) + 1,
     "split and merge": lambda x: (x + 1).reshape(-1, 2, 3),
     "both": lambda x: x.reshape(x.shape[0], x.shape[1] * 2, 3).transpose(0, 1).reshape(-1, 3) + 1,
-    "a layer": nn.Linear(6, 5),
+    "a layer": WHOLE_LAYER,
 }
 
 
