@@ -103,6 +103,7 @@ def export_torch(
             )
             lowered = program.run_decompositions(_decompositions(torch))
         _check_ops(torch, lowered.graph)
+        _forget_devices(torch, lowered.graph)
         flatten_before_views(torch, lowered.graph)
         signature = _SignatureReader(
             torch, lifted_module, state, program, lowered, example_inputs
@@ -182,6 +183,13 @@ def _check_ops(torch: Any, graph: Any) -> None:
                 f"the module draws random numbers ({node.target}), and a program would draw the same in "
                 "each call; pass them as an argument, or switch to eval()"
             )
+
+
+def _forget_devices(torch: Any, graph: Any) -> None:
+    """Let all tensors of a graph be of the CPU: torch-mlir refuses some of others; linalg has none."""
+    for node in graph.nodes:
+        if isinstance(node.kwargs.get("device"), torch.device):
+            node.kwargs = node.kwargs | {"device": torch.device("cpu")}
 
 
 def _linalg(fx: Any, program: Any) -> str:

@@ -72,7 +72,8 @@ def row_groups(function: Op) -> list[RowGroup]:
     groups: list[RowGroup] = []
     taken: set[Value] = set()
     for block in _blocks(function):
-        generics = [op.operation for op in block.operations if op.operation.name == GENERIC]
+        ops = [op.operation for op in block.operations]
+        generics = [op for op in ops if op.name == GENERIC and list(op.results)]
         for number in reversed(range(len(generics))):
             root = generics[number]
             level = _level_of_root(root)

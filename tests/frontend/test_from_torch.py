@@ -9,6 +9,7 @@ import pytest
 from mlir_smem.bindings import PACKAGE
 from mlir_smem.codegen import CompileError
 from mlir_smem.frontend import from_torch
+from mlir_smem.frontend.torch_modules import export_torch
 from mlir_smem.runtime import LaunchError
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
@@ -331,3 +332,22 @@ def test_the_fuzzer_sees_what_is_wrong(monkeypatch):
         )
         with pytest.raises(fuzzer.Wrong, match=kind):
             fuzzer.check(text)
+
+
+@pytest.mark.skipif(not torch.backends.cuda.is_built(), reason="PyTorch is built without CUDA")
+def test_a_module_on_a_gpu_is_the_same_program():
+    """A GPU has ops of attention of its own, and torch-mlir refuses some of its tensors."""
+
+    def attention(q, k, v):
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        return y + torch.ones(q.shape[-1], device=q.device, dtype=q.dtype)
+
+    def export(device):
+        with torch.device(device):
+            shapes = ((2, 4, 64, 64), (2, 2, 64, 64), (2, 2, 64, 64))
+            tensors = [torch.empty(shape, dtype=torch.bfloat16) for shape in shapes]
+        return export_torch(attention, tensors).text
+
+    with torch._subclasses.FakeTensorMode():
+        on_gpu = export("cuda")
+    assert on_gpu == export("cpu")
