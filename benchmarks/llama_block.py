@@ -22,7 +22,7 @@ import torch
 from interleaved import MODES, measure
 from record import record
 from torch.nn import functional
-from torch_calls import Calls, captured
+from torch_calls import Calls, capture
 
 from mlir_smem import from_torch
 from mlir_smem.frontend import torch_graphs
@@ -164,7 +164,7 @@ def main() -> int:
             return 1
         contenders = [Calls(name, partial(function, x)) for name, function in functions.items()]
         contenders += [
-            Calls(f"{name}, captured", captured(partial(functions[name], x)))
+            Calls(f"{name}, captured", capture(partial(functions[name], x)))
             for name in ("from_torch", "torch.compile")
         ]
         times = measure(contenders, MODES["sustained"], options.rounds)

@@ -17,7 +17,7 @@ import torch
 from interleaved import MODES, measure
 from record import record
 from torch.nn import functional
-from torch_calls import Calls, captured
+from torch_calls import Calls, capture
 
 from mlir_smem import from_torch
 
@@ -77,7 +77,7 @@ def compare(
     number = (sum(x.nbytes for x in arguments) + result.nbytes) // 2
     source, target = (torch.empty(number, dtype=torch.uint8, device="cuda") for _ in range(2))
     calls["copy"] = lambda: target.copy_(source)
-    contenders = [Calls(name, captured(call)) for name, call in calls.items()]
+    contenders = [Calls(name, capture(call)) for name, call in calls.items()]
     times = measure(contenders, MODES["sustained"], rounds)
     seconds = {name: x.seconds for name, x in times.items()}
     return {

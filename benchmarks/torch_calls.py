@@ -31,7 +31,7 @@ class Calls:
         return first.elapsed_time(last) / 1e3, time.perf_counter() - start
 
 
-def captured(call: Callable[[], Any]) -> Callable[[], None]:
+def capture(call: Callable[[], Any]) -> Callable[[], None]:
     """Return the replay of a call that a CUDA graph has captured."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())

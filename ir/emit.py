@@ -124,7 +124,7 @@ def scf_if_else(
 
 
 @contextmanager
-def counted_loop(count: int) -> Iterator[Value]:
+def scf_for(count: int) -> Iterator[Value]:
     """Emit what is emitted in the context as a loop over the numbers from 0, which LLVM does not unroll;
     without a loop if there is one number."""
     index = ir.IndexType.get()

@@ -234,7 +234,7 @@ class RowCode:
             # The memory of merged loops ends with the row.
             if self._kernel.is_aligned and (extent % width == 0 or tensor.type.rank == 1):
                 return memory.load_vector(place, width)
-            return [memory.load(_moved(place, n)) for n in range(width)]
+            return [memory.load(_neighbour(place, n)) for n in range(width)]
         op = tensor.owner.operation
         if op.name == GENERIC:
             return self._compute_vector_at(op, place)[list(op.results).index(tensor)]
@@ -245,7 +245,7 @@ class RowCode:
                 return self._load_vector(*part)
         elif op.name not in RESHAPES and _keeps_last(op, width):
             return self._load_vector(op.operands[0], self._behind(op, place))
-        return [self._load(tensor, _moved(place, n)) for n in range(width)]
+        return [self._load(tensor, _neighbour(place, n)) for n in range(width)]
 
     def _load(self, tensor: Value, place: list[Value]) -> Value:
         """Emit an element of a tensor, from behind slices and concatenations."""
@@ -285,13 +285,13 @@ class RowCode:
             elif loops[-1] == last:
                 arguments[argument] = self._load_vector(operand, read)
             else:
-                moved = [_moved(place, n) for n in range(width)]
+                moved = [_neighbour(place, n) for n in range(width)]
                 arguments[argument] = [self._load(operand, [x[i] for i in loops]) for x in moved]
         yielded = [
             self._repeat(
                 op,
                 {argument: numbers[n] for argument, numbers in arguments.items()},
-                _moved(place, n).__getitem__,
+                _neighbour(place, n).__getitem__,
             )
             for n in range(width)
         ]
@@ -363,7 +363,12 @@ class RowCode:
             if self._kernel.approximate:
                 _approximate(clone)
             values.update(zip(x.results, clone.results, strict=True))
-        return [values.get(x, x) for x in last.operands]
+        return [_new_value(values, x) for x in last.operands]
+
+
+def _new_value(values: dict[Value, Value], value: Value) -> Value:
+    new = values.get(value)
+    return value if new is None else new
 
 
 def _approximate(op: Op) -> None:
@@ -382,5 +387,5 @@ def _keeps_last(op: Op, width: int) -> bool:
     return is_kept and offsets[-1] != dynamic and offsets[-1] % width == 0
 
 
-def _moved(place: list[Value], n: int) -> list[Value]:
+def _neighbour(place: list[Value], n: int) -> list[Value]:
     return [*place[:-1], emit.binary("addi", place[-1], n)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from ...bindings.irtypes import Block, Op, Value
 from ...bindings.mlir import ir
@@ -12,7 +13,7 @@ from ...ir.walk import walk
 from ..reductions import combiner_of
 from .element_wise import has_element_maps, is_simple, loops_of
 from .generic import GENERIC, is_needed, is_reduction, outputs_of
-from .sources import constant_of, inlined_by
+from .sources import constant_of, inline_sources
 
 #: The longest row that threads of one block keep in registers: 1,024 threads of 32 elements.
 LONGEST_ROW = 32 * 1024
@@ -91,7 +92,7 @@ def row_groups(function: Op) -> list[RowGroup]:
                     _add(group, op)
             taken |= set(group.levels)
             for op in group.ops:
-                taken |= set(inlined_by(op))
+                taken |= set(inline_sources(op))
             groups.append(group)
     return groups[::-1]
 
@@ -166,7 +167,7 @@ def _level_in(group: RowGroup, op: Op) -> Level | None:
     return None
 
 
-def _is_read_in_place(group: RowGroup, use: ir.OpOperand, level: Level) -> bool:
+def _is_read_in_place(group: RowGroup, use: Any, level: Level) -> bool:
     """Whether a user in a group reads a result at its own element, or row."""
     user = use.owner.operation
     loops = group.rank if level is Level.ELEMENT else group.rank - 1

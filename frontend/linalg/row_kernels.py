@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import gcd, prod
 
-from ...bindings.irtypes import Module, Op, Value
+from ...bindings.irtypes import Block, Module, Op, Value
 from ...bindings.mlir import ir
 from ...ir import emit
 from ...ir.kernel import functions_of
@@ -22,7 +22,7 @@ from .rewriting import DIALECTS
 from .row_code import RowCode, RowKernel
 from .row_groups import Level, RowGroup, row_groups
 from .row_shapes import RowShape
-from .sources import joined_columns, read_tensors, sources_of
+from .sources import column_boundaries, read_tensors, sources_of
 from .views import allocate, as_tensor
 
 
@@ -134,11 +134,14 @@ def _misaligned_bytes(kernel: RowKernel) -> Value | None:
 
 
 def _is_own(tensor: Value) -> bool:
-    """Whether a kernel of the program has written a tensor, to memory that begins with it."""
+    """Whether a tensor is memory that the program has allocated, from its begin on."""
     op = owner(tensor)
     while op is not None and op.name in RESHAPES:
         op = owner(op.operands[0])
-    return op is not None and op.name == "bufferization.to_tensor"
+    if op is None or op.name != "bufferization.to_tensor":
+        return False
+    memory = owner(op.operands[0])
+    return memory is not None and memory.name == "memref.alloc"
 
 
 def _result_memory(value: Value, extents: Sequence[Extent]) -> Value:
@@ -151,10 +154,10 @@ def _result_memory(value: Value, extents: Sequence[Extent]) -> Value:
 def _boundary(group: RowGroup) -> int:
     """Return a number that divides the columns where what is read changes; 0 if none does."""
     read = [x for op in group.ops for x in read_tensors(op) if x not in group.levels]
-    return gcd(*(size for x in read for size in joined_columns(x)))
+    return gcd(*(size for x in read for size in column_boundaries(x)))
 
 
-def _ops_of(block: ir.Block) -> list[Op]:
+def _ops_of(block: Block) -> list[Op]:
     ops = []
     for op in block.operations:
         ops.append(op.operation)
@@ -180,7 +183,7 @@ def _merged_loops(group: RowGroup) -> int:
             for number, operand in enumerate(op.operands):
                 if not isinstance(operand.type, ir.ShapedType):
                     continue
-                indexed = loops_of(op, number)
+                indexed = loops_of(op, number) or []
                 if indexed[-len(loops) :] != loops and set(indexed) & set(loops):
                     return merged
         merged += 1

@@ -51,7 +51,7 @@ def sources_of(tensor: Value) -> list[Value]:
     return sources
 
 
-def inlined_by(op: Op) -> list[Value]:
+def inline_sources(op: Op) -> list[Value]:
     """Return the results of generic ops that are computed where a generic op reads elements of them."""
     found: list[Value] = []
     stack = [x for x in read_tensors(op) if sources_of(x) != [x]]
@@ -67,13 +67,13 @@ def inlined_by(op: Op) -> list[Value]:
     return found
 
 
-def joined_columns(tensor: Value) -> list[int]:
+def column_boundaries(tensor: Value) -> list[int]:
     """Return the extents of parts that are concatenated along the last dimension of what a tensor has."""
     op = owner(tensor)
     if op is None or sources_of(tensor) == [tensor]:
         return []
     behind = read_tensors(op) if op.name == GENERIC else list(op.operands)[: _count(op)]
-    columns = [size for x in behind for size in joined_columns(x)]
+    columns = [size for x in behind for size in column_boundaries(x)]
     if op.name == CONCAT and ir.IntegerAttr(op.attributes["dim"]).value == tensor.type.rank - 1:
         columns += [x.type.shape[-1] for x in op.operands]
     return columns

@@ -58,22 +58,27 @@ class BulkStore(NamedTuple):
     width: int
     can_be_elsewhere: bool
 
-    def shared_bytes_of(self, division: Division) -> int:
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The rows and columns of the window."""
+        return tuple(size for size in self.window.sizes[-2:] if isinstance(size, int))
+
+    def buffer_bytes(self, division: Division) -> int:
         """The bytes of the buffers of all warpgroups."""
         bits = _BITS[str(self.window.array.type.element_type)]
-        rows, _ = division.share_of(self.window.sizes[-2:])
+        rows, _ = division.share_of(self.shape)
         return BUFFERS * division.warpgroups * rows * self.width * bits // 8
 
     def alloc_buffers(self, before: Op, division: Division) -> Value:
         """Allocate the buffers of all warpgroups, in front of an op."""
-        rows, _ = division.share_of(self.window.sizes[-2:])
+        rows, _ = division.share_of(self.shape)
         with ir.InsertionPoint(before), self.op.location:
             shape = BUFFERS * division.warpgroups, rows, self.width
             return alloc(shape, self.window.array.type.element_type)
 
     def parts_of(self, division: Division) -> list[tuple[int, int]]:
         """The first column of each part of a warpgroup's share, and their number."""
-        _, share = division.share_of(self.window.sizes[-2:])
+        _, share = division.share_of(self.shape)
         return [(x, min(self.width, share - x)) for x in range(0, share, self.width)]
 
     def place_of(
@@ -81,8 +86,8 @@ class BulkStore(NamedTuple):
     ) -> tuple[Value | int, ...]:
         """Emit where a warpgroup's share of the window begins, whose starts are given."""
         *outer, row, column = starts
-        rows, columns_ = division.start_of(warpgroup, self.window.sizes[-2:])
-        return *outer, moved(row, rows), moved(column, columns_)
+        rows, columns_ = division.start_of(warpgroup, self.shape)
+        return *outer, start_plus(row, rows), start_plus(column, columns_)
 
 
 def bulk_stores(function: Op) -> list[BulkStore]:
@@ -169,7 +174,7 @@ class OwnStores:
                 tile = self._buffer(warpgroup, position, count)
                 store(columns(op.fragment, first, count), tile)
                 with _one_thread():
-                    tma_store(tile, window.array, (*place[:-1], moved(place[-1], first)))
+                    tma_store(tile, window.array, (*place[:-1], start_plus(place[-1], first)))
                     tma_commit()
         op.operation.erase()
 
@@ -190,7 +195,7 @@ def _one_thread() -> Iterator[None]:
         yield
 
 
-def moved(start: Value | int, more: Value | int) -> Value | int:
+def start_plus(start: Value | int, more: Value | int) -> Value | int:
     """Return a start that so many elements are added to."""
     if isinstance(start, int):
         return start + more if isinstance(more, int) else emit.binary("addi", more, start)

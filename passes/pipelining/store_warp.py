@@ -24,7 +24,7 @@ from ...dialect.ops.subtile import subtile
 from ...dialect.ops.tma import tma_store
 from ...dialect.types import shape_of
 from ...ir import emit
-from .bulk_stores import BulkStore, moved
+from .bulk_stores import BulkStore, start_plus
 from .division import Division
 from .slices import new_value_of
 
@@ -80,17 +80,17 @@ class StoreWarp:
         index = new_value_of(values, self.index)
         # The windows of two executions may have the same elements.
         tma_wait()
-        with emit.counted_loop(self.division.warpgroups) as warpgroup:
+        with emit.scf_for(self.division.warpgroups) as warpgroup:
             *outer, column = self.found.place_of(starts, self.division, warpgroup)
             first = self._first_index(index, warpgroup)
             last_column, last_count = self._parts[-1]
             is_narrower = last_count < self.found.width
-            with emit.counted_loop(len(self._parts) - is_narrower) as part:
-                place = *outer, moved(column, emit.binary("muli", part, self.found.width))
+            with emit.scf_for(len(self._parts) - is_narrower) as part:
+                place = *outer, start_plus(column, emit.binary("muli", part, self.found.width))
                 self._store(emit.binary("addi", first, part), place, self.found.width)
             if is_narrower:
                 last = emit.binary("addi", first, len(self._parts) - 1)
-                self._store(last, (*outer, moved(column, last_column)), last_count)
+                self._store(last, (*outer, start_plus(column, last_column)), last_count)
 
     def _store(self, index: Value, place: tuple[Value | int, ...], count: int) -> None:
         """Emit the store of a buffer of so many columns, and the grant of the next one."""

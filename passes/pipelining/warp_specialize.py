@@ -158,8 +158,8 @@ class WarpSpecialize(LoopPass):
             rows, columns = (sorted(Division(count, axis).extents_of(values)) for axis in (0, 1))
             raise OpError(
                 function,
-                f"its fragments have {_listed(rows)} rows and {_listed(columns)} columns; {count} "
-                f"warpgroups of consumers divide multiples of {UNIT * count}",
+                f"its fragments have {_alternatives(rows)} rows and {_alternatives(columns)} columns; "
+                f"{count} warpgroups of consumers divide multiples of {UNIT * count}",
             )
         return possible
 
@@ -221,12 +221,10 @@ class _Specialization:
             self._make_groups(owner, loads, stages.get(owner, 1), consumers)
         for store in self._stores:
             block = store.op.operation.block
-            if (
-                self._may_have_store_warp
-                and store.can_be_elsewhere
-                and block.owner.name == "scf.for"
-            ):
-                index = self._count_of(block).index()
+            is_in_loop = block.owner.name == "scf.for"
+            count = self._count_of(block) if is_in_loop else None
+            if self._may_have_store_warp and store.can_be_elsewhere and count is not None:
+                index = count.index()
                 self._store_warp.append(StoreWarp.before(self._whole, store, index, self._division))
             else:
                 self._own_stores.append(OwnStores.before(self._whole, store, self._division))
@@ -252,7 +250,7 @@ class _Specialization:
                 loop.attributes[OVERLAP] = ir.UnitAttr.get()
         counts = sorted(set(stages.values()))
         warpgroups = "a warpgroup" if consumers == 1 else f"{consumers} warpgroups"
-        numbers = _listed(counts)
+        numbers = _alternatives(counts)
         stores = " a store warp," if self.has_store_warp else ""
         return f"has a producer,{stores} and {warpgroups} of consumers, with {numbers} stages"
 
@@ -303,7 +301,7 @@ class _Specialization:
                 loop = block.owner.operation
                 wanted = wanted_stages(loop, self._options.stages)
                 tiles, function = in_loops, self._function
-                more = sum(x.shared_bytes_of(self._division) for x in self._stores)
+                more = sum(x.buffer_bytes(self._division) for x in self._stores)
                 more += sum(map(tile_bytes, kept))
                 count = count_stages(loop, function, tiles, wanted, self._options.max_bytes, more)
                 counts[block] = count
@@ -471,7 +469,7 @@ def _following(op: Op) -> Op:
     return operations[operations.index(op.operation) + 1]
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _alternatives(numbers: Sequence[int]) -> str:
     return " or ".join(map(str, numbers))
 
 
