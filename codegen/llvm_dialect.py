@@ -9,7 +9,7 @@ from ..ir.launch_attributes import TENSOR_MAP
 from ..ir.loops import LOOP_ANNOTATION
 from ..ir.tensor_map_parameters import pass_by_value
 from ..ir.view_memory import DYNAMIC_ALIGNMENT
-from ..ir.walk import holds, walk, walk_dialects
+from ..ir.walk import walk, walk_dialects
 from .back_end import TRANSLATED
 from .errors import CompileError, error_at
 from .libdevice import PREFIX, find_libdevice, in_llvm, signature
@@ -26,8 +26,6 @@ PIPELINE = (
     "reconcile-unrealized-casts,canonicalize,cse"
 )
 
-_POWERS = "builtin.module(gpu.module(math-expand-ops{ops=fpowi}))"
-
 #: Functions that the CUDA driver defines (system calls of the PTX interoperability guide).
 DRIVER_FUNCTIONS = {"vprintf", "malloc", "free", "__assertfail"}
 
@@ -38,9 +36,6 @@ def lower_to_llvm_dialect(module: Any) -> None:
     Raises:
         MLIRError, CompileError: with a located diagnostic, if an op has no lowering.
     """
-    if holds(device_module(module), "math.fpowi"):
-        # Constant exponents, of any type: libdevice takes i32, and for squares the longer way.
-        passmanager.PassManager.parse(_POWERS).run(module.operation)
     lower_math(device_module(module))
     check_limits(device_module(module))
     # Functions of libdevice that upstream declares later have the right signature.

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any
 
 from ..bindings.mlir import ir
-from ..ir.emit import i32, value
+from ..dialect.divisibility import constant_of
+from ..ir.emit import constant, i32, value
 from ..ir.emit import op as emit_op
 from ..ir.walk import walk
 from .errors import error_at
@@ -62,6 +63,9 @@ _EQUIVALENT = {
 #: Ops of `arith` that upstream converts to calls.
 _OF_ARITH = {"arith.maxnumf", "arith.minnumf", "arith.remf"}
 
+#: Constant exponents for which products are shorter than libdevice's loop.
+_MULTIPLIED = range(1, 9)
+
 _ELEMENTS = ("f16", "bf16", "f32", "f64")
 
 
@@ -75,6 +79,8 @@ def lower_math(module: Any) -> None:
         name: str = _EQUIVALENT.get(op.name, str(op.name))
         if not name.startswith("math.") and name not in _OF_ARITH:
             continue
+        if op.name == "math.fpowi":
+            _narrow_exponent(op)
         _check(op)
         emit_element = _instruction(op, name)
         if emit_element is None:
@@ -86,6 +92,15 @@ def lower_math(module: Any) -> None:
         for result, replacement in zip(op.results, replacements, strict=True):
             result.replace_all_uses_with(replacement)
         op.erase()
+
+
+def _narrow_exponent(op: Any) -> None:
+    """Make an i32 of a constant exponent of another type, if it is one."""
+    exponent = op.operands[1]
+    number = constant_of(exponent)
+    if number is not None and exponent.type != i32() and abs(number) < 1 << 31:
+        with ir.InsertionPoint(op), op.location:
+            op.operands[1] = constant(number, i32())
 
 
 def _check(op: Any) -> None:
@@ -108,6 +123,9 @@ def _check(op: Any) -> None:
 def _instruction(op: Any, name: str) -> Callable[..., Sequence[Value]] | None:
     """Return a function from the operands of one element to the results; None if upstream lowers the
     op."""
+    power = constant_of(op.operands[1]) if name == "math.fpowi" else None
+    if power is not None and power in _MULTIPLIED:
+        return partial(_power, power)
     if name in _EXACT:
         return partial(_intrinsic, _EXACT[name], "none")
     if name in _CLASSES:
@@ -121,6 +139,18 @@ def _instruction(op: Any, name: str) -> Callable[..., Sequence[Value]] | None:
     # Upstream makes calls for the elements of vectors, except for sincos.
     unchanged = op.name == name and not (name == "math.sincos" and _is_vector(op.results[0].type))
     return None if unchanged else partial(_of_math, name, _flags(op))
+
+
+def _power(exponent: int, base: Value, _: Value) -> Sequence[Value]:
+    """Emit products of a float, in f32 if it is narrower."""
+    type_ = base.type
+    wide = value("arith.extf", (base,), ir.F32Type.get()) if type_.width < 32 else base
+    power = wide
+    for bit in f"{exponent:b}"[1:]:
+        power = value("arith.mulf", (power, power), power.type)
+        if bit == "1":
+            power = value("arith.mulf", (power, wide), power.type)
+    return [value("arith.truncf", (power,), type_) if type_.width < 32 else power]
 
 
 def _flags(op: Any) -> str:

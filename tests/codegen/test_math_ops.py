@@ -245,6 +245,17 @@ def test_an_exponent_that_libdevice_does_not_take():
     assert str(error.value) == "'math.fpowi' at 6:8 has an exponent of i64; libdevice takes i32"
 
 
+@pytest.mark.parametrize("exponent, type_", [(2, "i64"), (8, "i8"), (-3, "i64"), (100, "i16")])
+@pytest.mark.parametrize("element", ["f32", "bf16"])
+def test_constant_exponents(exponent, type_, element):
+    """They may be of any type; the small ones are products."""
+    text = kernel(f"math.fpowi %a, %n : {element}, {type_} //", element)
+    text = text.replace("  %r =", f"  %n = arith.constant {exponent} : {type_}\n  %r =")
+    llvm = mlir_smem.compile(text, emit="llvm").llvm
+    assert llvm.count("fmul") == {2: 1, 8: 3}.get(exponent, llvm.count("fmul"))
+    assert ("__nv_powif" in llvm) == (exponent not in (2, 8))
+
+
 def test_an_undefined_function():
     declared = "llvm.func @elsewhere(f32) -> f32"
     message = refusal(
