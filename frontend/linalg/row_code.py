@@ -19,9 +19,6 @@ from .row_groups import Level, RowGroup
 from .row_shapes import RowShape
 from .sources import CONCAT, constant_of, places_behind
 
-#: Ops that an option approximates: those of f32.
-_APPROXIMATED = ("arith.divf",)
-
 
 @dataclass(frozen=True)
 class RowKernel:
@@ -244,7 +241,7 @@ class RowCode:
             if part is not None:
                 return self._load_vector(*part)
         elif op.name not in RESHAPES and _keeps_last(op, width):
-            return self._load_vector(op.operands[0], self._behind(op, place))
+            return self._load_vector(op.operands[0], places_behind(op, place))
         return [self._load(tensor, _neighbour(place, n)) for n in range(width)]
 
     def _load(self, tensor: Value, place: list[Value]) -> Value:
@@ -267,7 +264,7 @@ class RowCode:
         if op.name == CONCAT:
             dim = ir.IntegerAttr(op.attributes["dim"]).value
             return self._load_joined(list(op.operands), dim, place)
-        return self._load(op.operands[0], self._behind(op, place))
+        return self._load(op.operands[0], places_behind(op, place))
 
     def _compute_vector_at(self, op: Op, place: list[Value]) -> list[list[Value]]:
         """Emit the body of an element-wise op outside of the group for a vector at a place."""
@@ -327,10 +324,6 @@ class RowCode:
             lambda: self._load_joined(others, dim, moved),
         )
 
-    def _behind(self, op: Op, place: list[Value]) -> list[Value]:
-        """Return where an element of a slice, or a reshape, is in its operand."""
-        return places_behind(op, place)
-
     # Places.
 
     def _loops_at(self, vector: int | None, n: int) -> Callable[[int], Value]:
@@ -374,7 +367,7 @@ def _new_value(values: dict[Value, Value], value: Value) -> Value:
 def _approximate(op: Op) -> None:
     """Let an op on f32 be an approximation of PTX."""
     is_f32 = "fastmath" in op.attributes and isinstance(op.results[0].type, ir.F32Type)
-    if is_f32 and (op.name.startswith("math.") or op.name in _APPROXIMATED):
+    if is_f32 and (op.name.startswith("math.") or op.name == "arith.divf"):
         op.attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<afn>")
 
 

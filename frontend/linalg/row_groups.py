@@ -128,9 +128,9 @@ def _add(group: RowGroup, op: Op) -> None:
     level = _level_in(group, op)
     if level is None or not all(_is_read_in_place(group, use, level) for use in inside):
         return
-    columns = _extent(group.root, group.rank - 1)
-    makes_sums = level is Level.SUM or group.has_sums
-    if makes_sums and (columns is None or columns > LONGEST_ROW):
+    if level is Level.SUM and _extent(op, group.rank - 1) != group.columns:
+        return
+    if (level is Level.SUM or group.has_sums) and group.columns > LONGEST_ROW:
         return
     outside = [use.owner for use in uses if not _is_in(group, use.owner)]
     if not all(_is_behind(user.operation, group.root) for user in outside):

@@ -116,6 +116,31 @@ func.func @main(%x: tensor<5x40xi32>) -> (tensor<5xi32>, tensor<40xi32>) {
 """
 
 
+#: Elements of rows of 24 times sums of rows of 40, and those of 56.
+OTHER_ROWS = """
+#all = affine_map<(r, c) -> (r, c)>
+#rows = affine_map<(r, c) -> (r)>
+func.func @main(%x: tensor<5x24xf32>, %y: tensor<5x40xf32>, %z: tensor<5x56xf32>)
+    -> (tensor<5x24xf32>, tensor<5xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = tensor.empty() : tensor<5xf32>
+  %empty = tensor.empty() : tensor<5x24xf32>
+  %begin = linalg.fill ins(%zero : f32) outs(%one : tensor<5xf32>) -> tensor<5xf32>
+  %s = linalg.reduce {arith.addf} ins(%y : tensor<5x40xf32>) outs(%begin : tensor<5xf32>)
+    dimensions = [1]
+  %t = linalg.reduce {arith.addf} ins(%z : tensor<5x56xf32>) outs(%s : tensor<5xf32>)
+    dimensions = [1]
+  %w = linalg.generic {indexing_maps = [#all, #rows, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<5x24xf32>, tensor<5xf32>) outs(%empty : tensor<5x24xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %p = arith.mulf %a, %b : f32
+      linalg.yield %p : f32
+  } -> tensor<5x24xf32>
+  return %w, %t : tensor<5x24xf32>, tensor<5xf32>
+}
+"""
+
+
 def compile_program(text, **options):
     with new_context():
         program = parse_module(text)
@@ -186,3 +211,10 @@ def test_sums_of_columns_have_a_kernel_of_their_own():
     rows, columns = program(x)
     np.testing.assert_array_equal(rows, (x * x).sum(1) + 3)
     np.testing.assert_array_equal(columns, (x * x).sum(0) + 3)
+
+
+def test_sums_of_rows_of_other_lengths():
+    program = compile_program(OTHER_ROWS)
+    x, y, z = (np.random.default_rng(n).integers(-4, 5, (5, n)).astype("f4") for n in (24, 40, 56))
+    sums = y.sum(1)
+    check(program(x, y, z), (x * sums[:, None], sums + z.sum(1)), 0)
