@@ -3,6 +3,8 @@
 import ml_dtypes
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from linalg_programs import as_tuple
 
 from mlir_smem.bindings.parsing import parse_module
@@ -218,3 +220,104 @@ def test_sums_of_rows_of_other_lengths():
     x, y, z = (np.random.default_rng(n).integers(-4, 5, (5, n)).astype("f4") for n in (24, 40, 56))
     sums = y.sum(1)
     check(program(x, y, z), (x * sums[:, None], sums + z.sum(1)), 0)
+
+
+class Drawing:
+    """A random program of element-wise ops and sums of rows, on i32, and what it computes.
+
+    Args:
+        draw: of hypothesis.
+    """
+
+    def __init__(self, draw):
+        self.draw = draw
+        self.rows, widths = draw(st.integers(1, 5)), draw(st.permutations([3, 8, 40]))
+        random = np.random.default_rng(draw(st.integers(0, 9)))
+        shapes = [(self.rows, widths[0]), (self.rows, widths[1]), (self.rows,), (widths[0],)]
+        self.arguments = [random.integers(-9, 9, shape, dtype=np.int32) for shape in shapes]
+        #: By value: its name, its array, and how an op of rows and columns indexes it.
+        self.values = [
+            (f"%a{n}", array, loops)
+            for n, (array, loops) in enumerate(
+                zip(self.arguments, ("rc", "rc", "r", "c"), strict=True)
+            )
+        ]
+        self.lines = ["%zero = arith.constant 0 : i32"]
+
+    def add(self, number):
+        """Add an op on two values that the same loops index, or the sums of rows of such."""
+        width = self.draw(
+            st.sampled_from(sorted({v[1].shape[1] for v in self.values if v[2] == "rc"}))
+        )
+        kind = self.draw(st.sampled_from(["element", "element", "sum", "row"]))
+        fitting = [
+            (name, array, loops)
+            for name, array, loops in self.values
+            if loops == "r" or (kind != "row" and array.shape[-1:] == (width,))
+        ]
+        indexed = [value for value in fitting if kind == "row" or "c" in value[2]]
+        pair = [self.draw(st.sampled_from(values)) for values in (indexed, fitting)]
+        op, function = self.draw(st.sampled_from([("addi", np.add), ("muli", np.multiply)]))
+        loops = "r" if kind == "row" else "rc"
+        result = "rc" if kind == "element" else "r"
+        wide = [a[:, None] if loops == "rc" and x == "r" else a for _, a, x in pair]
+        array = function(*wide)
+        shape = (self.rows, width) if loops == "rc" else (self.rows,)
+        array = np.broadcast_to(array, shape)
+        if kind == "sum":
+            array = array.sum(1, dtype=np.int32)
+        types = [text_of(a) for _, a, _ in pair]
+        maps = ", ".join(
+            f"affine_map<({', '.join(loops)}) -> ({', '.join(x)})>"
+            for x in (*(p[2] for p in pair), result)
+        )
+        iterators = ['"parallel"'] * len(loops)
+        if kind == "sum":
+            iterators[-1] = '"reduction"'
+        type_, begin = text_of(array), f"%e{number}"
+        self.lines.append(f"{begin} = tensor.empty() : {type_}")
+        body = [f"%p = arith.{op} %x, %y : i32", "linalg.yield %p : i32"]
+        if kind == "sum":
+            fill = f"linalg.fill ins(%zero : i32) outs({begin} : {type_}) -> {type_}"
+            begin = f"%f{number}"
+            self.lines.append(f"{begin} = {fill}")
+            body[1:] = ["%q = arith.addi %o, %p : i32", "linalg.yield %q : i32"]
+        self.lines += [
+            f"%v{number} = linalg.generic {{indexing_maps = [{maps}],",
+            f"iterator_types = [{', '.join(iterators)}]}}",
+            f"ins({pair[0][0]}, {pair[1][0]} : {types[0]}, {types[1]}) outs({begin} : {type_}) {{",
+            "^bb0(%x: i32, %y: i32, %o: i32):",
+            *body,
+            f"}} -> {type_}",
+        ]
+        self.values.append((f"%v{number}", array, result))
+
+    def program(self):
+        """Return the module, and its results."""
+        made = self.values[len(self.arguments) :]
+        results = self.draw(st.lists(st.sampled_from(made), min_size=1, unique_by=lambda v: v[0]))
+        types = ", ".join(text_of(array) for _, array, _ in results)
+        arguments = ", ".join(f"%a{n}: {text_of(a)}" for n, a in enumerate(self.arguments))
+        names = ", ".join(name for name, _, _ in results)
+        lines = "\n".join(self.lines)
+        text = (
+            f"func.func @main({arguments}) -> ({types}) {{\n{lines}\nreturn {names} : {types}\n}}"
+        )
+        return text, [array for _, array, _ in results]
+
+
+def text_of(array):
+    return f"tensor<{'x'.join(map(str, array.shape))}xi32>"
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_random_programs(data):
+    with np.errstate(over="ignore"):
+        drawing = Drawing(data.draw)
+        for number in range(data.draw(st.integers(1, 7))):
+            drawing.add(number)
+        text, expected = drawing.program()
+    results = as_tuple(compile_program(text)(*drawing.arguments))
+    for one, other in zip(results, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
