@@ -17,13 +17,13 @@ from .extents import Extent, extents_of, index, product
 from .float8 import convert_by_integers
 from .host_fallback import computes_alone
 from .linalg.generic import GENERIC, body, inputs_of, is_reduction, outputs_of
+from .linalg.reductions import combine, combine_lanes, combiner_of, neutral
 from .moves import (
     FlatMemRef,
     each_index,
     if_not_empty,
     split_index,
 )
-from .reductions import combine, combine_lanes, combiner_of, neutral
 
 _GENERALIZE = "builtin.module(func.func(linalg-generalize-named-ops))"
 

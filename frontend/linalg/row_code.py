@@ -12,9 +12,9 @@ from ...ir import emit
 from ...layout.transfer import WARP
 from ..extents import Extent, index
 from ..moves import FlatMemRef, split_index
-from ..reductions import combine, combine_lanes, combiner_of, neutral
 from .element_wise import loops_of
 from .generic import GENERIC, RESHAPES, body
+from .reductions import combine, combine_lanes, combiner_of, neutral
 from .row_groups import Level, RowGroup
 from .row_shapes import RowShape
 from .sources import CONCAT, constant_of, places_behind

@@ -10,9 +10,9 @@ from typing import Any
 from ...bindings.irtypes import Block, Op, Value
 from ...bindings.mlir import ir
 from ...ir.walk import walk
-from ..reductions import combiner_of
 from .element_wise import has_element_maps, is_simple, loops_of
 from .generic import GENERIC, is_needed, is_reduction, outputs_of
+from .reductions import combiner_of
 from .sources import constant_of, inline_sources
 
 #: The longest row that threads of one block keep in registers: 1,024 threads of 32 elements.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import inf
 
-from ..bindings.irtypes import Op, Value
-from ..bindings.mlir import ir
-from ..ir import emit
-from ..layout.transfer import WARP
-from .linalg.generic import body, owner, terminator
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
+from ...ir import emit
+from ...layout.transfer import WARP
+from .generic import body, owner, terminator
 
 #: Ops that combine what lanes have reduced, with their neutral numbers.
 _NEUTRAL: dict[str, float] = {
