@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
 from ...ir import emit
@@ -119,13 +117,10 @@ def places_behind(op: Op, places: list[Value]) -> list[Value]:
     if op.name == SLICE:
         return _before_slice(op, places)
     source, result = list(op.operands[0].type.shape), list(op.results[0].type.shape)
-    number: Value | None = None
+    number = emit.constant(0, ir.IndexType.get())
     for place, extent in zip(places, result, strict=True):
-        number = place if number is None else emit.binary("muli", number, extent)
-        if number is not place:
-            number = emit.binary("addi", number, place)
-    assert number is not None or prod(source) == 1, "a reshape has elements"
-    return split_index(number, source) if number is not None else []
+        number = emit.binary("addi", emit.binary("muli", number, extent), place)
+    return split_index(number, source)
 
 
 def _before_slice(op: Op, places: list[Value]) -> list[Value]:

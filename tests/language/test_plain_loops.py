@@ -76,7 +76,7 @@ def test_a_product_runs_beside_the_next_operand():
 def test_the_pipeline_runs_on_from_tile_to_tile():
     assert persistent.check("bf16", "bf16", "f32") == ()
     assert remarks_of(persistent, "bf16", "bf16", "f32") == [
-        "has a producer, and a warpgroup of consumers, with 3 stages"
+        "has a producer, a store warp, and a warpgroup of consumers, with 3 stages"
     ]
     a, b, c, expected = operands(128, 96, 80)
     persistent[2](a, b, c, on="cpu")
