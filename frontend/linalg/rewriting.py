@@ -17,7 +17,7 @@ from .contraction import ArrayAccess
 from .gemm_plan import GemmPlan
 from .generic import ON_TENSORS, is_filled_with_zeros, outputs_of, owner, uses_of
 from .launches import is_positive, launch_attention, launch_gemm, loop_sizes
-from .views import StridedMemRef
+from .views import StridedMemRef, memory_of
 
 #: Dialects of the ops in the rewritten program of the host.
 DIALECTS = ("bufferization", "gpu", "memref", "scf", "arith", "tensor", "nvvm")
@@ -127,9 +127,7 @@ class Rewriter:
 
     def _memory_of(self, value: Value) -> Value:
         """Emit the read-only memory of a tensor, and return it."""
-        value = next((new for old, new in self._replaced if old == value), value)
-        type_ = ir.MemRefType.get(value.type.shape, value.type.element_type)
-        return emit.value("bufferization.to_buffer", (value,), type_, read_only=ir.UnitAttr.get())
+        return memory_of(next((new for old, new in self._replaced if old == value), value))
 
 
 def _symbol(op: Op) -> str | None:

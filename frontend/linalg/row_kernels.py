@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import gcd, prod
 
-from ...bindings.irtypes import Block, Module, Op, Value
+from ...bindings.irtypes import Module, Value
 from ...bindings.mlir import ir
 from ...ir import emit
 from ...ir.kernel import functions_of
+from ...ir.walk import walk
 from ...layout.elements import UNIT_BYTES
 from ...layout.transfer import WARP
 from ...passes import Pass, option
@@ -23,7 +24,7 @@ from .row_code import RowCode, RowKernel
 from .row_groups import Level, RowGroup, row_groups
 from .row_shapes import RowShape
 from .sources import column_boundaries, read_tensors, sources_of
-from .views import allocate, as_tensor
+from .views import allocate, as_tensor, memory_of
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def _launch(group: RowGroup, approximate: bool) -> None:
         group,
         RowShape.of(columns, group.has_sums, _boundary(group)),
         row_extents,
-        {value: FlatMemRef(_buffer(value)) for value in leaves},
+        {value: FlatMemRef(memory_of(value)) for value in leaves},
         {value: FlatMemRef(x) for value, x in zip(group.stored, memories, strict=True)},
         shared={},
         is_aligned=False,
@@ -119,7 +120,7 @@ def _emit_kernel(kernel: RowKernel) -> None:
             number = emit.binary("addi", first, emit.binary("divui", thread, shape.threads))
             with emit.scf_if(emit.compare("ult", number, index(parts))):
                 RowCode(own, number, emit.binary("remui", thread, shape.threads)).store()
-    convert_by_integers(_ops_of(block.owner))
+    convert_by_integers(walk(block.owner.owner))
 
 
 def _misaligned_bytes(kernel: RowKernel) -> Value | None:
@@ -157,14 +158,6 @@ def _boundary(group: RowGroup) -> int:
     return gcd(*(size for x in read for size in column_boundaries(x)))
 
 
-def _ops_of(block: Block) -> list[Op]:
-    ops = []
-    for op in block.operations:
-        ops.append(op.operation)
-        ops += [x for region in op.operation.regions for b in region.blocks for x in _ops_of(b)]
-    return ops
-
-
 def _merged_loops(group: RowGroup) -> int:
     """Return how many loops before the last one all operands have, too, so that they can be one."""
     if group.has_sums or Level.ROW in group.levels.values():
@@ -198,12 +191,6 @@ def _leaves(group: RowGroup) -> list[Value]:
             if operand not in group.levels:
                 leaves += [x for x in sources_of(operand) if x not in leaves]
     return leaves
-
-
-def _buffer(tensor: Value) -> Value:
-    """Emit the read-only memory of a tensor."""
-    type_ = ir.MemRefType.get(tensor.type.shape, tensor.type.element_type)
-    return emit.value("bufferization.to_buffer", (tensor,), type_, read_only=ir.UnitAttr.get())
 
 
 def _extent(tensor: Value, dim: int) -> Extent:

@@ -30,6 +30,12 @@ def allocate(sizes: Sequence[Extent], like: Type) -> Value:
     )
 
 
+def memory_of(tensor: Value) -> Value:
+    """Emit the read-only, contiguous memory of a tensor, and return it."""
+    type_ = ir.MemRefType.get(tensor.type.shape, tensor.type.element_type)
+    return emit.value("bufferization.to_buffer", (tensor,), type_, read_only=ir.UnitAttr.get())
+
+
 def as_tensor(memory: Value, type_: Type) -> Value:
     """Emit the tensor of memory that a kernel has written, and return it.
 
