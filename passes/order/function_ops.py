@@ -7,6 +7,7 @@ from typing import Any
 
 from ...bindings.irtypes import Block, Op
 from ...ir.op_address import op_address
+from ...ir.walk import walk
 
 
 class Entry:
@@ -91,8 +92,9 @@ class FunctionOps:
         return entry
 
     def forget(self, op: Op) -> None:
-        """Forget a removed op that is erased."""
-        del self._entries[op_address(op)]
+        """Forget a removed op that is erased, and the ops in it: new ops may have their addresses."""
+        for inner in walk(op):
+            del self._entries[op_address(inner)]
 
 
 def preceding(entry: Entry) -> Iterator[Op]:
