@@ -9,6 +9,7 @@ with an error. `--case NAME` runs one, and shows its remarks.
 """
 
 import argparse
+import os
 import re
 import sys
 import time
@@ -25,6 +26,9 @@ from typing import Any, NamedTuple
 from front_end_cases.case import Case, Wrong
 from record import record
 from tables import table
+
+# Each program is compiled once.
+os.environ.setdefault("MLIR_SMEM_CACHE", "off")
 
 KINDS = ("torch", "jax", "linalg", "contractions")
 

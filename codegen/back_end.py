@@ -30,7 +30,7 @@ _FAILED = "LLVM Translation failed for operation"
 _KERNEL = "nvvm.kernel"
 
 
-class _Refusal(Exception):
+class Refusal(Exception):
     """LLVM does not compile a module; the message is LLVM's.
 
     Attributes:
@@ -50,14 +50,24 @@ def to_llvm(kernels: Any, target: Target | None) -> tuple[str, str | None]:
             known.
     """
     try:
-        return _compile(kernels, target)
-    except _Refusal as refusal:
-        raise _locate_refusal(kernels, target, refusal) from None
+        return run_llvm(request_of(kernels, target))
+    except Refusal as refusal:
+        raise locate_refusal(kernels, target, refusal) from None
 
 
-def _compile(kernels: Any, target: Target | None) -> tuple[str, str | None]:
+def request_of(kernels: Any, target: Target | None) -> Request:
+    """Return what LLVM is asked to do with a gpu.module; the target as for `to_llvm`."""
     library = find_libdevice().absolute() if target and _calls_libdevice(kernels) else None
-    request = Request(bytecode_of(kernels), PACKAGE, TRANSLATED, target, library, MAX_SECONDS)
+    return Request(bytecode_of(kernels), PACKAGE, TRANSLATED, target, library, MAX_SECONDS)
+
+
+def run_llvm(request: Request) -> tuple[str, str | None]:
+    """Return the LLVM IR and the PTX of a request. Any thread can call it.
+
+    Raises:
+        Refusal: if LLVM refuses the module or crashes.
+        CompileError: if no process can run LLVM.
+    """
     answers: dict[AnswerKind, Any] = {}
     errors: list[tuple[str, str]] = []
     try:
@@ -67,11 +77,11 @@ def _compile(kernels: Any, target: Target | None) -> tuple[str, str | None]:
                     errors.append(value)
                 answers[kind] = value
     except LLVMDied as died:
-        raise _Refusal(f"LLVM aborts: {died}", errors) from None
+        raise Refusal(f"LLVM aborts: {died}", errors) from None
     if AnswerKind.FAILED in answers:
         raise CompileError(answers[AnswerKind.FAILED])
     if AnswerKind.REFUSED in answers:
-        raise _Refusal(answers[AnswerKind.REFUSED], errors)
+        raise Refusal(answers[AnswerKind.REFUSED], errors)
     return answers[AnswerKind.LLVM], answers.get(AnswerKind.PTX)
 
 
@@ -80,7 +90,7 @@ def _calls_libdevice(kernels: Any) -> bool:
     return any(name.startswith(PREFIX) for name in names)
 
 
-def _locate_refusal(kernels: Any, target: Target | None, refusal: _Refusal) -> CompileError:
+def locate_refusal(kernels: Any, target: Target | None, refusal: Refusal) -> CompileError:
     """Emit the reason of a refusal at the op, where it is known; return the error to raise."""
     if refusal.errors:
         return _emit_errors(refusal.errors)
@@ -133,8 +143,8 @@ def _find_refused_kernel(kernels: Any, target: Target | None) -> Any:
             if other_index != index:
                 other.erase()
         try:
-            _compile(clone, target)
-        except _Refusal:
+            run_llvm(request_of(clone, target))
+        except Refusal:
             return kernel
     return None
 

@@ -1,6 +1,8 @@
 """From a module with `smem` ops to a cubin, in stages whose code is kept."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +20,7 @@ from ..ir.walk import holds
 from ..layout.arch import Arch
 from ..passes import add_passes
 from ..passes.assert_bounds import erase_assertions
-from .back_end import to_llvm
+from .back_end import Refusal, locate_refusal, request_of, run_llvm
 from .errors import error_at
 from .line_tables import add_line_tables
 from .llvm_dialect import device_module, lower_to_llvm_dialect
@@ -214,30 +216,107 @@ def compile_in_place(
         >>> "nvvm.wgmma.mma_async" in str(module)
         True
     """
-    code_target = target(arch)
     _erase_launches(module)
+    lower(module, arch, emit, options)
+    lowered = LoweredKernels(
+        module,
+        arch,
+        emit,
+        keeps_assertions="assert_bounds" in options,
+        debug_info=debug_info,
+        source_name=source_name,
+    )
+    return lowered.code(lowered.run)
+
+
+def lower(module: Any, arch: str, emit: str, options: Mapping[str, Any]) -> None:
+    """Run `smem-to-nvvm` with its options, in place.
+
+    The emulator checks assertions about positions in tiles; the code of other stages has none.
+    """
+    device = target(arch)
     if emit != "nvvm":
         prepare()
+    for_emulator = {"assert_bounds": True} if emit == "nvvm" else {}
     pm = passmanager.PassManager("builtin.module")
-    # The emulator checks assertions about positions in tiles; the code of other stages has none.
-    for_emulator = emit == "nvvm" and "assert_bounds" not in options
-    options |= {"assert_bounds": True} if for_emulator else {}
-    add_passes(pm, "smem-to-nvvm", arch=Arch.parse(code_target.arch), **options)
+    add_passes(pm, "smem-to-nvvm", arch=Arch.parse(device.arch), **for_emulator | dict(options))
     pm.run(module.operation)
-    kernels = device_module(module)
-    lower_nvgpu(kernels)
-    manifest = manifest_of(kernels, arch)
-    if emit == "nvvm":
-        bytecode = bytecode_of(module)
-        if for_emulator:
-            erase_assertions(module)
-        return Compiled(manifest, _text(module), bytecode=bytecode)
-    nvvm = _text(module)
-    lower_to_llvm_dialect(module)
-    if debug_info == "lines":
-        add_line_tables(kernels, source_name)
-    llvm_ir, ptx = to_llvm(kernels, None if emit == "llvm" else code_target)
-    if ptx is None or emit == "ptx":
-        return Compiled(manifest, nvvm, llvm_ir, ptx)
-    cubin, report = assemble(ptx, code_target.arch, lines=debug_info == "lines")
-    return Compiled(manifest, nvvm, llvm_ir, ptx, cubin, report)
+
+
+class LoweredKernels:
+    """A module after `lower`, in the current context, on its way to code.
+
+    Args:
+        module: the module, with one gpu.module; it is changed.
+        arch: the architecture.
+        emit: the last stage.
+        keeps_assertions: whether the text of "nvvm" has the assertions of `lower`.
+        debug_info, source_name: as for `compile`.
+
+    Raises:
+        MLIRError, CompileError: if a kernel cannot be lowered to the LLVM dialect.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        arch: str,
+        emit: str,
+        *,
+        keeps_assertions: bool = False,
+        debug_info: str = "none",
+        source_name: str | None = None,
+    ) -> None:
+        self._kernels, self._target = device_module(module), target(arch)
+        lower_nvgpu(self._kernels)
+        self._manifest = manifest_of(self._kernels, arch)
+        self._is_for_emulator = emit == "nvvm"
+        if self._is_for_emulator:
+            self._bytecode = bytecode_of(module)
+            if not keeps_assertions:
+                erase_assertions(module)
+        self._nvvm = _text(module)
+        if self._is_for_emulator:
+            return
+        lower_to_llvm_dialect(module)
+        self._lines = debug_info == "lines"
+        if self._lines:
+            add_line_tables(self._kernels, source_name)
+        self._llvm_target = None if emit == "llvm" else self._target
+        self._request = request_of(self._kernels, self._llvm_target)
+        self._has_cubin = emit == "cubin"
+
+    def run(self, llvm_turn: AbstractContextManager[Any] | None = None) -> Compiled:
+        """Run LLVM and ptxas, and return the code. Any thread can call it, for it needs no MLIR.
+
+        Args:
+            llvm_turn: held while LLVM runs.
+
+        Raises:
+            Refusal: if LLVM refuses the kernels.
+            CompileError: if ptxas does.
+        """
+        if self._is_for_emulator:
+            return Compiled(self._manifest, self._nvvm, bytecode=self._bytecode)
+        with llvm_turn or nullcontext():
+            llvm_ir, ptx = run_llvm(self._request)
+        code = Compiled(self._manifest, self._nvvm, llvm_ir, ptx)
+        if ptx is None or not self._has_cubin:
+            return code
+        cubin, report = assemble(ptx, self._target.arch, lines=self._lines)
+        return replace(code, cubin=cubin, report=report)
+
+    def code(self, run: Callable[[], Compiled]) -> Compiled:
+        """Return what a call of `run` returns.
+
+        Args:
+            run: `run`, or what waits for it in another thread.
+
+        Raises:
+            CompileError: if LLVM or ptxas refuses the kernels; with a located diagnostic, where the op is
+                known.
+        """
+        try:
+            return run()
+        except Refusal as refusal:
+            raise locate_refusal(self._kernels, self._llvm_target, refusal) from None

@@ -28,7 +28,7 @@ def toolchain() -> tuple[str, ...]:
     """
     return (
         f"mlir-smem {installed_version('mlir-smem')}",
-        f"sources {_digest(Path(__file__).parent.parent)}",
+        f"sources {sources_digest(_FOLDERS)}",
         f"{PACKAGE} {version_of(PACKAGE)}",
         f"NVPTX {nvptx_for(PACKAGE).name}",
         f"ptxas {ptxas_version()}",
@@ -36,10 +36,16 @@ def toolchain() -> tuple[str, ...]:
     )
 
 
-def _digest(root: Path) -> str:
-    """Return a digest of the sources: changed sources do not reuse old code."""
+@cache
+def sources_digest(folders: tuple[str, ...]) -> str:
+    """Return a digest of the sources in folders of this package: changed sources do not reuse old
+    code."""
+    return _digest(Path(__file__).parent.parent, folders)
+
+
+def _digest(root: Path, folders: tuple[str, ...]) -> str:
     digest = sha256()
-    for folder in _FOLDERS:
+    for folder in folders:
         for file in sorted((root / folder).rglob("*.py")):
             content = file.read_bytes()
             digest.update(f"{file.relative_to(root).as_posix()} {len(content)}\n".encode())

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from ..bindings.mlir import ir
-from ..bindings.parsing import parse_module
-from ..dialect import new_context
 from ..dialect.arguments import wrong_argument
 from ..runtime import Kernel, LaunchError, Matrix
-from .host_code import host_code
 from .host_engine import HostEngine
+from .host_program import HostProgram, compile_program
 from .host_runtime import HostCall, HostRuntime
-from .host_signature import ArrayType, NumberType, Results, slots
+from .host_signature import ArrayType, NumberType, Results
 from .machines import CpuMachine, GpuMachine, Machine
 
 #: What programs run on.
@@ -27,6 +25,9 @@ class Executable:
     The function of the host computes extents, allocates memory, and launches kernels; LLVM compiles it
     for the CPU. It is called with arrays of NumPy, PyTorch, CuPy or JAX. Memory that it allocates is of
     the first array's library, and a result is a view of it (JAX, which has no views, gets a copy).
+
+    Executables can be pickled. What a program becomes is kept on disk, as a compiled kernel is
+    (`runtime.cached_compile`), and read the next time.
 
     Args:
         module: the program: an `ir.Module`, which is not changed, MLIR text, or bytecode.
@@ -86,30 +87,38 @@ class Executable:
             raise wrong_argument("Executable", "module", module, expected)
         if on not in MACHINES:
             raise ValueError(f"unknown machine '{on}'; expected {' or '.join(MACHINES)}")
-        self.on = on
         if isinstance(module, ir.Module):
             with module.context, module.operation.location:
                 module = module.operation.get_asm(
                     enable_debug_info=True, print_generic_op_form=True
                 )
-        with new_context() as context:
-            self._context = context
-            emit = "nvvm" if on == "cpu" else "cubin"
-            code = host_code(
-                parse_module(module), entry, arch=arch, emit=emit, mixed=mixed, options=options
-            )
-            self._inputs, self._results = (
-                slots(code.inputs, "argument"),
-                Results(slots(code.results, "result")),
-            )
-            self._runtime = HostRuntime(code.kernels, code.assertions)
-            self._engine = HostEngine(
-                code.module, f"_mlir_ciface_{code.entry}", self._runtime.functions
-            )
-        self.entry, self.kernels = code.entry, code.kernels
+        self._load(
+            compile_program(module, entry, on=on, arch=arch, mixed=mixed, options=options), on
+        )
+
+    @classmethod
+    def of(cls, program: HostProgram, on: str) -> Self:
+        """Return a compiled program as an executable."""
+        executable = cls.__new__(cls)
+        executable._load(program, on)
+        return executable
+
+    def _load(self, program: HostProgram, on: str) -> None:
+        code = program.code
+        self.on, self.entry, self.kernels = on, code.entry, code.kernels
+        self._program = program
+        self._inputs, self._results = code.inputs, Results(code.results)
+        self._runtime = HostRuntime(code.kernels, code.assertions)
+        self._engine = HostEngine(program.host, self._runtime.functions)
         self._loaded: dict[tuple[int, int, str], Kernel] = {}
         # Its argument is an array of addresses: of each argument, and of the returned number.
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._engine.address)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"program": self._program, "on": self.on}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._load(state["program"].for_this_cpu(), state["on"])
 
     def __repr__(self) -> str:
         return f"<{self.entry}, which launches {', '.join(self.kernels) or 'no kernel'}>"

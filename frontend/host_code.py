@@ -1,21 +1,27 @@
-"""The code of a host program: its functions in the LLVM dialect, and its compiled kernels."""
+"""The code of a host program: its functions in LLVM IR, and its compiled kernels."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
-from ..bindings.irtypes import Module, Op, Type
-from ..bindings.mlir import ir, passmanager
-from ..codegen import Compiled, CompileError, compile
+from ..bindings.irtypes import Module, Op
+from ..bindings.mlir import PACKAGE, ir, passmanager
+from ..codegen import Compiled, CompileError
+from ..codegen.compiler import LoweredKernels, lower
 from ..codegen.errors import error_at
-from ..layout.arch import Arch
+from ..codegen.literals import portable_literals
+from ..codegen.ptx import to_llvm_ir
 from ..passes import add_passes
 from .float8 import convert_by_integers
 from .generic_launches import generalize, launch_generics, launch_stores
 from .host_fallback import run_on_host, upload_globals
 from .host_functions import check_host_functions, host_ops, move_strided, use_device_memory
+from .host_signature import Slot, slots
 
 _OUTLINING = "builtin.module(gpu-launch-sink-index-computations,gpu-kernel-outlining)"
 
@@ -41,8 +47,7 @@ class HostCode:
     """A host program, ready to be compiled for the CPU.
 
     Attributes:
-        module: its functions in the LLVM dialect. In the place of a `gpu.module` is a `gpu.binary` whose
-            object is the name of the kernels.
+        llvm_ir: its functions. In the place of the code of a `gpu.module` is the module's name.
         kernels: the code of each `gpu.module`, by its name.
         entry: the name of the function to call.
         inputs: the types of its arguments.
@@ -50,12 +55,17 @@ class HostCode:
         assertions: the messages of the program's `cf.assert`, by their numbers.
     """
 
-    module: Module
+    llvm_ir: str
     kernels: dict[str, Compiled]
     entry: str
-    inputs: list[Type]
-    results: list[Type]
+    inputs: list[Slot]
+    results: list[Slot]
     assertions: list[str]
+
+    @property
+    def function(self) -> str:
+        """The name of the entry in `llvm_ir`, which takes arrays by the addresses of descriptors."""
+        return f"_mlir_ciface_{self.entry}"
 
 
 def host_code(
@@ -73,6 +83,7 @@ def host_code(
 
     Raises:
         MLIRError, CompileError: if the program cannot be lowered.
+        LaunchError: for an argument or a result that no array or number fits.
     """
     move_strided(module)
     generalize(module)
@@ -89,28 +100,48 @@ def host_code(
     function.attributes[_C_INTERFACE] = ir.UnitAttr.get()
     type_ = ir.TypeAttr(function.attributes["function_type"]).value
     name, inputs, results = _name(function), list(type_.inputs), list(type_.results)
-    _add(module, "smem-to-nvvm", arch=Arch.parse(arch), **options)
-    kernels: dict[str, Compiled] = {}
-    for kernel_module in _kernel_modules(module):
-        kernels[_name(kernel_module)] = compile(_alone(kernel_module), arch, emit)
-        _leave_stubs(kernel_module)
+    lower(module, arch, emit, options)
+    kernels = _compiled_kernels(module, arch, emit)
     _run(module, _STUBS)
-    _add(module, "smem-lower-launches")
+    manager = passmanager.PassManager("builtin.module")
+    add_passes(manager, "smem-lower-launches")
+    manager.run(module.operation)
     for kernel_module in _kernel_modules(module):
         _leave_binary(kernel_module, arch)
     _run(module, _HOST)
     _check_lowered(module)
-    return HostCode(module, kernels, name, inputs, results, assertions)
+    llvm_ir = portable_literals(to_llvm_ir(module.operation, PACKAGE))
+    return HostCode(
+        llvm_ir, kernels, name, slots(inputs, "argument"), slots(results, "result"), assertions
+    )
+
+
+def _compiled_kernels(module: Module, arch: str, emit: str) -> dict[str, Compiled]:
+    """Compile the lowered kernels of a module, and leave them with empty bodies.
+
+    LLVM and ptxas run while the next kernel is lowered: one kernel at a time in LLVM, whose process takes
+    longer to start than to compile most of them, and as many in ptxas as there are processors.
+
+    Returns:
+        The code of each `gpu.module`, by its name.
+    """
+    llvm_turn, kernels = Lock(), {}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for kernel_module in _kernel_modules(module):
+            lowered = LoweredKernels(_alone(kernel_module), arch, emit)
+            kernels[_name(kernel_module)] = lowered, pool.submit(lowered.run, llvm_turn)
+            _leave_stubs(kernel_module)
+        codes = {name: kernel.code(run.result) for name, (kernel, run) in kernels.items()}
+    if emit != "cubin":
+        return codes
+    return {
+        name: Compiled(code.manifest, cubin=code.cubin, report=code.report)
+        for name, code in codes.items()
+    }
 
 
 def _run(module: Module, pipeline: str) -> None:
     passmanager.PassManager.parse(pipeline).run(module.operation)
-
-
-def _add(module: Module, name: str, **options: Any) -> None:
-    manager = passmanager.PassManager("builtin.module")
-    add_passes(manager, name, **options)
-    manager.run(module.operation)
 
 
 def _function(module: Module, entry: str | None) -> Op:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as llvmlite
 
-from ..bindings.irtypes import Module
-from ..bindings.mlir import PACKAGE
 from ..codegen import CompileError
-from ..codegen.literals import portable_literals
-from ..codegen.ptx import to_llvm_ir
 
 _OPT_LEVEL = 2
 
@@ -44,15 +41,52 @@ define weak bfloat @__truncsfbf2(float %x) {
 """
 
 
-class HostEngine:
-    """Functions in the LLVM dialect, compiled for this CPU by llvmlite.
+@dataclass(frozen=True)
+class HostObject:
+    """Object code of functions, for CPUs of one kind.
+
+    Attributes:
+        cpu: the kind, as `this_cpu` returns it.
+        code: the object code.
+        constructors: the names of functions to run before others.
+        declared: the names of functions that the code calls and has not.
+    """
+
+    cpu: str
+    code: bytes
+    constructors: tuple[str, ...]
+    declared: tuple[str, ...]
+
+
+def this_cpu() -> str:
+    """Return the name of this CPU, with the features that code may use."""
+    return f"{llvmlite.get_host_cpu_name()} {_features()}"
+
+
+def host_object(llvm_ir: str, entry: str) -> HostObject:
+    """Compile functions for this CPU by llvmlite.
 
     No exception passes through them, so they are compiled without unwind tables: a process that
     registers and removes many has been seen to crash at a later C++ exception (libgcc 14).
 
     Args:
-        module: the functions, whose constructors are run.
+        llvm_ir: the functions.
         entry: the name of the function to call.
+
+    Raises:
+        CompileError: if LLVM refuses them.
+    """
+    try:
+        return _compile(llvm_ir, entry, _machine())
+    except RuntimeError as error:
+        raise CompileError(f"LLVM refuses the functions of the host: {error}") from error
+
+
+class HostEngine:
+    """Object code as a part of this process.
+
+    Args:
+        host: the code, for this CPU; its constructors are run.
         functions: the addresses of functions that are only declared, by their names.
 
     Attributes:
@@ -60,46 +94,46 @@ class HostEngine:
             with the address of each argument, then of the result.
 
     Raises:
-        CompileError: if LLVM refuses the module, or the module calls a function that is not in this
-            process.
+        CompileError: if the code calls a function that is not in this process.
     """
 
-    def __init__(self, module: Module, entry: str, functions: Mapping[str, int]) -> None:
-        llvm_ir = portable_literals(to_llvm_ir(module.operation, PACKAGE))
+    def __init__(self, host: HostObject, functions: Mapping[str, int]) -> None:
+        process = ctypes.CDLL(None)
+        unknown = [
+            name for name in host.declared if name not in functions and not hasattr(process, name)
+        ]
+        if unknown:
+            raise CompileError(
+                f"the functions of the host call {', '.join(unknown)}, which this process has not"
+            )
+        library = llvmlite.JITLibraryBuilder().add_object_img(host.code).add_current_process()
+        for name, address in functions.items():
+            library.import_symbol(name, address)
+        for name in (_CALLER, *host.constructors):
+            library.export_symbol(name)
         try:
-            machine = _machine()
-            code, constructors, declared = _compile(llvm_ir, entry, machine)
-            process = ctypes.CDLL(None)
-            unknown = [
-                name for name in declared if name not in functions and not hasattr(process, name)
-            ]
-            if unknown:
-                raise CompileError(
-                    f"the functions of the host call {', '.join(unknown)}, which this process has not"
-                )
-            library = llvmlite.JITLibraryBuilder().add_object_img(code).add_current_process()
-            for name, address in functions.items():
-                library.import_symbol(name, address)
-            for name in (_CALLER, *constructors):
-                library.export_symbol(name)
-            self._jit = llvmlite.create_lljit_compiler(machine, suppress_errors=True)
+            self._jit = llvmlite.create_lljit_compiler(_machine(), suppress_errors=True)
             self._library = library.link(self._jit, "host")
         except RuntimeError as error:
             raise CompileError(f"LLVM refuses the functions of the host: {error}") from error
         self.address = self._library[_CALLER]
-        for name in constructors:
+        for name in host.constructors:
             ctypes.CFUNCTYPE(None)(self._library[name])()
+
+
+def _features() -> str:
+    features = llvmlite.get_host_cpu_features()
+    features.update(dict.fromkeys(_FLUSHES & features.keys(), False))
+    return str(features.flatten())
 
 
 def _machine() -> Any:
     """Return llvmlite's machine for this CPU."""
     llvmlite.initialize_native_target()
     llvmlite.initialize_native_asmprinter()
-    features = llvmlite.get_host_cpu_features()
-    features.update(dict.fromkeys(_FLUSHES & features.keys(), False))
     return llvmlite.Target.from_default_triple().create_target_machine(
         cpu=llvmlite.get_host_cpu_name(),
-        features=features.flatten(),
+        features=_features(),
         opt=_OPT_LEVEL,
         # Functions of the runtime are anywhere in memory.
         codemodel="large",
@@ -107,11 +141,8 @@ def _machine() -> Any:
     )
 
 
-def _compile(llvm_ir: str, entry: str, machine: Any) -> tuple[bytes, list[str], list[str]]:
+def _compile(llvm_ir: str, entry: str, machine: Any) -> HostObject:
     """Compile the functions and the entry's caller.
-
-    Returns:
-        The object code, the names of the constructors, and the names of functions that are only declared.
 
     Raises:
         RuntimeError: if LLVM refuses the functions.
@@ -133,8 +164,8 @@ def _compile(llvm_ir: str, entry: str, machine: Any) -> tuple[bytes, list[str], 
         machine, llvmlite.create_pipeline_tuning_options(speed_level=_OPT_LEVEL)
     )
     builder.getModulePassManager().run(code, builder)
-    declared = [f.name for f in code.functions if f.is_declaration and "llvm." not in f.name]
-    return machine.emit_object(code), constructors, declared
+    declared = tuple(f.name for f in code.functions if f.is_declaration and "llvm." not in f.name)
+    return HostObject(this_cpu(), machine.emit_object(code), tuple(constructors), declared)
 
 
 def _caller(entry: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from math import isinf
 from typing import Any
 
@@ -33,6 +34,7 @@ _NUMBERS: dict[str, Any] = {
 }
 
 
+@cache
 def descriptor_type(rank: int) -> type[ctypes.Structure]:
     """Return the structure of a memref's descriptor."""
     fields: list[tuple[str, Any]] = [
@@ -58,7 +60,6 @@ class ArrayType:
     Attributes:
         element: MLIR's name of the element type.
         rank: the number of dimensions.
-        c_type: the descriptor's structure.
     """
 
     def __init__(self, type_: Type, subject: str) -> None:
@@ -68,13 +69,17 @@ class ArrayType:
             raise LaunchError(
                 f"{subject} is of type {type_}; no array has elements of {self.element}"
             )
-        self.c_type = descriptor_type(self.rank)
         self._shape = [
             None if memref.is_dynamic_dim(d) else memref.shape[d] for d in range(self.rank)
         ]
         strides, offset = strides_of(memref)
         self._strides = [None if is_dynamic(stride) else stride for stride in strides]
         self._offset = 0 if is_dynamic(offset) else offset
+
+    @property
+    def c_type(self) -> type[ctypes.Structure]:
+        """The descriptor's structure."""
+        return descriptor_type(self.rank)
 
     def pack(self, matrix: Matrix, element: str) -> ctypes.Structure:
         """Return the descriptor of an array.

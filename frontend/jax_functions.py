@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..bindings.mlir import PACKAGE
-from ..bindings.parsing import parse_module
 from ..codegen import CompileError
-from ..dialect import new_context
 from ..runtime import LaunchError
 from .executable import Executable
-from .linalg.lowering import lower_linalg
+from .host_program import HostProgram, compile_program
 from .stablehlo import linalg_of
 
 #: Ops of CHLO as ops of StableHLO, by a pass of jaxlib; torch-mlir's wheel does not read CHLO.
@@ -45,14 +43,21 @@ class JaxExecutable(Executable):
     """A function of JAX, compiled; it takes and returns the function's trees (pytrees).
 
     Args:
-        program: the exported function, lowered.
+        program: the compiled program.
+        on: what it runs on.
         function: the exported function.
-        options: see `Executable`.
     """
 
-    def __init__(self, program: Any, function: ExportedFunction, **options: Any) -> None:
-        super().__init__(program, "main", **options)
+    def __init__(self, program: HostProgram, on: str, function: ExportedFunction) -> None:
+        self._load(program, on)
         self._function, self._jax = function, importlib.import_module("jax")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"function": self._function}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._function, self._jax = state["function"], importlib.import_module("jax")
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the function.
@@ -145,10 +150,8 @@ def from_jax(
         64.0
     """
     exported = export_jax(function, example_inputs)
-    with new_context():
-        program = parse_module(exported.text)
-        lower_linalg(program, **options)
-        return JaxExecutable(program, exported, on=on, mixed=mixed)
+    program = compile_program(exported.text, "main", on=on, mixed=mixed, linalg=options)
+    return JaxExecutable(program, on, exported)
 
 
 def export_jax(function: Callable[..., Any], example_inputs: Sequence[Any]) -> ExportedFunction:

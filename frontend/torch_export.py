@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..codegen import CompileError
 from .call_signature import OutputSpec, Part, Signature, TensorRef, TensorType, ViewOp
+from .program_cache import CachedFile
 from .tm_tensor import lower_tm_tensor
+from .torch_graph_key import graph_key, literal_nodes
 from .torch_state import ModuleState
 from .torch_trace import LiftedModule
 from .torch_views import KEPT, flatten_before_views
 
 #: The function of an exported program.
 ENTRY = "main"
-
-#: Ops that make a tensor of numbers in the function's source.
-_FRESH_LITERALS = ("aten.lift_fresh_copy.default", "aten.lift_fresh.default")
 
 #: Ops that sum or multiply many elements. PyTorch rounds what they compute of 16-bit floats once;
 #: torch-mlir's lowering would round each partial sum, and 256 ones of bf16 and one more be 256.
@@ -82,7 +82,9 @@ def export_torch(
     """
     try:
         torch = importlib.import_module("torch")
-        fx = importlib.import_module("torch_mlir.fx")
+        # It takes most of a second to import, and is needed only where the cache has nothing.
+        if importlib.util.find_spec("torch_mlir.fx") is None:
+            raise ModuleNotFoundError(name="torch_mlir.fx")
     except ImportError as error:
         raise CompileError(
             f"{error.name} is not installed; from_torch needs torch, and torch-mlir as the bindings"
@@ -101,14 +103,17 @@ def export_torch(
                 dynamic_shapes=_shapes(module, len(state.tensors), dynamic_shapes),
                 strict=False,
             )
-            lowered = program.run_decompositions(_decompositions(torch))
-        _check_ops(torch, lowered.graph)
-        _forget_devices(torch, lowered.graph)
-        flatten_before_views(torch, lowered.graph)
-        signature = _SignatureReader(
-            torch, lifted_module, state, program, lowered, example_inputs
-        ).signature()
-        text = _linalg(fx, lowered)
+            file = CachedFile(
+                "linalg",
+                ("torch", "torch-mlir"),
+                graph_key(torch, program),
+                (lifted_module.aliases, sorted(lifted_module.whole), lifted_module.rebound),
+                list(state.tensors),
+            )
+            lowered_graph = file.read()
+            if lowered_graph is None:
+                lowered_graph = _lower(torch, program, lifted_module, state)
+                file.write(lowered_graph)
     except CompileError:
         raise
     except Exception as error:
@@ -121,10 +126,31 @@ def export_torch(
             )
         raise CompileError(message) from error
     pytree = importlib.import_module("torch.utils._pytree")
-    in_spec = pytree.tree_structure(tuple(example_inputs))
-    return ExportedModule(
-        text, signature, state, lowered.constants, in_spec, lifted_module.out_spec
-    )
+    leaves, in_spec = pytree.tree_flatten(tuple(example_inputs))
+    values = {
+        number: leaf for number, leaf in enumerate(leaves) if not isinstance(leaf, torch.Tensor)
+    }
+    text, signature, new_constants = lowered_graph
+    constants = {**program.constants, **new_constants}
+    signature = replace(signature, values=values)
+    return ExportedModule(text, signature, state, constants, in_spec, lifted_module.out_spec)
+
+
+def _lower(
+    torch: Any, program: Any, lifted_module: LiftedModule, state: ModuleState
+) -> tuple[str, Signature, dict[str, Any]]:
+    """Lower an exported program to linalg.
+
+    Returns:
+        The program, its signature without values, and the tensors that decompositions made.
+    """
+    lowered = program.run_decompositions(_decompositions(torch))
+    _check_ops(torch, lowered.graph)
+    _forget_devices(torch, lowered.graph)
+    flatten_before_views(torch, lowered.graph)
+    signature = _SignatureReader(torch, lifted_module, state, program, lowered).signature()
+    new_constants = {k: v for k, v in lowered.constants.items() if k not in program.constants}
+    return _linalg(lowered), signature, new_constants
 
 
 def _shapes(module: Any, state_count: int, dynamic_shapes: Any) -> Any:
@@ -192,12 +218,13 @@ def _forget_devices(torch: Any, graph: Any) -> None:
             node.kwargs = node.kwargs | {"device": torch.device("cpu")}
 
 
-def _linalg(fx: Any, program: Any) -> str:
+def _linalg(program: Any) -> str:
     """Lower a functional graph to linalg; each of its placeholders is an argument.
 
     Raises:
         CompileError: for an op that torch-mlir does not lower to linalg.
     """
+    fx = importlib.import_module("torch_mlir.fx")
     context = fx.ir.Context()
     fx.torch_d.register_dialect(context)
     messages: list[str] = []
@@ -238,11 +265,8 @@ class _SignatureReader:
         state: ModuleState,
         program: Any,
         lowered: Any,
-        example_inputs: Sequence[Any],
     ) -> None:
         self._torch, self._lifted_module, self._lowered = torch, lifted_module, lowered
-        pytree = importlib.import_module("torch.utils._pytree")
-        self._leaves = pytree.tree_leaves(tuple(example_inputs))
         self._state = list(state.tensors)
         self._places = self._placeholders(lowered)
         self._written_places = self._placeholders(program)
@@ -275,11 +299,7 @@ class _SignatureReader:
         inputs = self._drop_unused()
         return Signature(
             types=types,
-            values={
-                number: leaf
-                for number, leaf in enumerate(self._leaves)
-                if not isinstance(leaf, self._torch.Tensor)
-            },
+            values={},
             inputs=tuple(inputs),
             writes=tuple(writes),
             outputs=tuple(outputs),
@@ -304,12 +324,7 @@ class _SignatureReader:
 
     def _embed_literals(self, program: Any) -> None:
         """Replace placeholders of tensors that the function makes of numbers by constants."""
-        literals = {
-            place
-            for node, place in self._written_places.items()
-            if place.kind == "constant"
-            and all(str(user.target) in _FRESH_LITERALS for user in node.users)
-        }
+        literals = {self._written_places[node] for node in literal_nodes(program)}
         for node, place in list(self._places.items()):
             if place in literals:
                 node.replace_all_uses_with(self._lowered.constants[place.key])

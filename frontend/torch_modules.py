@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..bindings.parsing import parse_module
 from ..codegen import CompileError
-from ..dialect import new_context
 from ..layout.elements import UNIT_BYTES
 from ..runtime import LaunchError
 from .call_signature import Part, ProgramCall, TensorType, ViewOp, check_writes
 from .executable import Executable
-from .linalg.lowering import lower_linalg
+from .host_program import compile_program
 from .machines import to_torch
 from .torch_export import ENTRY, ExportedModule, export_torch
 
@@ -26,7 +24,8 @@ class TorchExecutable:
 
     A call does what a call of the module does. It writes the buffers, parameters and arguments that the
     module writes; it returns what the module returns, in the same tuples, lists and dictionaries. An
-    argument, a buffer, or a view of one is returned as such. Gradients are not computed.
+    argument, a buffer, or a view of one is returned as such. Gradients are not computed. Pickled, it has
+    the module in it.
 
     Attributes:
         executable: the program; its parameters come before the inputs.
@@ -37,7 +36,6 @@ class TorchExecutable:
     def __init__(self, executable: Executable, program: ExportedModule) -> None:
         self.executable, self.text, self.signature = executable, program.text, program.signature
         self._exported = program
-        self._pytree = importlib.import_module("torch.utils._pytree")
 
     def __repr__(self) -> str:
         return f"<a module of PyTorch: {self.executable!r}>"
@@ -53,7 +51,8 @@ class TorchExecutable:
             LaunchError: for tensors that do not fit, and if one that is written shares memory with
                 another.
         """
-        leaves, spec = self._pytree.tree_flatten(inputs)
+        pytree = importlib.import_module("torch.utils._pytree")
+        leaves, spec = pytree.tree_flatten(inputs)
         if spec != self._exported.in_spec:
             raise LaunchError(
                 f"the arguments are {spec}; expected, as the example inputs, {self._exported.in_spec}"
@@ -62,7 +61,7 @@ class TorchExecutable:
         outputs, rebound = call.finish(self._run(call.inputs))
         for name, tensor in rebound.items():
             self._exported.state.set(name, tensor)
-        return self._pytree.tree_unflatten(outputs, self._exported.out_spec)
+        return pytree.tree_unflatten(outputs, self._exported.out_spec)
 
     def _run(self, inputs: Sequence[Any]) -> list[Any]:
         """Run the program, and return its results."""
@@ -181,8 +180,5 @@ def from_torch(
         check_writes(program.signature, _TENSORS, program.captured_tensors)
     except LaunchError as error:
         raise CompileError(str(error)) from None
-    with new_context():
-        linalg = parse_module(program.text)
-        lower_linalg(linalg, **options)
-        executable = Executable(linalg, ENTRY, on=on, mixed=mixed)
-    return TorchExecutable(executable, program)
+    compiled = compile_program(program.text, ENTRY, on=on, mixed=mixed, linalg=options)
+    return TorchExecutable(Executable.of(compiled, on), program)

@@ -25,7 +25,7 @@ class ModuleState:
     """
 
     def __init__(self, torch: Any, module: Any) -> None:
-        self._torch = torch
+        self._tensor_type = torch.Tensor
         self._module = module if isinstance(module, torch.nn.Module) else None
         self.tensors: dict[str, Any] = {}
         self.names: dict[str, str] = {}
@@ -47,7 +47,7 @@ class ModuleState:
         yield from self._module.named_buffers(remove_duplicate=False)
         for prefix, part in self._module.named_modules():
             for name, value in vars(part).items():
-                if isinstance(value, self._torch.Tensor):
+                if isinstance(value, self._tensor_type):
                     yield f"{prefix}.{name}" if prefix else name, value
 
     def get(self, name: str) -> Any:

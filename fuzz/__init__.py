@@ -8,3 +8,6 @@ import os
 
 # Workers are forked, and threads do not survive a fork. There is one worker for each core.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A random program is compiled once.
+os.environ.setdefault("MLIR_SMEM_CACHE", "off")

@@ -122,11 +122,11 @@ def _text(module: Any, lines: bool) -> str:
 
 def _read(path: Path, arch: str) -> Compiled | None:
     """Return a cached kernel; None if there is none, or the file was changed."""
-    data = read_cached(path)
-    if data is None or sha256(data[_CHECKSUM:]).digest() != data[:_CHECKSUM]:
+    content = read_checked(path)
+    if content is None:
         return None
     try:
-        entry = json.loads(data[_CHECKSUM:])
+        entry = json.loads(content)
         fields = entry["report"]
         report = Report(fields["registers"], fields["spill_bytes"], tuple(fields["warnings"]))
         cubin = base64.b64decode(entry["cubin"], validate=True)
@@ -147,8 +147,50 @@ def _write(path: Path, compiled: Compiled) -> None:
         "report": asdict(compiled.report),
         "cubin": base64.b64encode(compiled.cubin).decode(),
     }
-    content = json.dumps(entry).encode()
-    write_cached(path, sha256(content).digest() + content, "the compiled kernel")
+    write_checked(path, json.dumps(entry).encode(), "the compiled kernel")
+
+
+def read_checked(path: Path) -> bytes | None:
+    """Return what `write_checked` wrote to a file; None if there is no file, it is not trusted
+    (`read_cached`), or it was changed.
+
+    Args:
+        path: the file.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "code")
+        ...     write_checked(file, b"code", "the code")
+        ...     kept = read_checked(file)
+        ...     _ = file.write_bytes(file.read_bytes() + b"more")
+        ...     print(kept, read_checked(file))
+        b'code' None
+    """
+    data = read_cached(path)
+    if data is None or sha256(data[_CHECKSUM:]).digest() != data[:_CHECKSUM]:
+        return None
+    return data[_CHECKSUM:]
+
+
+def write_checked(path: Path, content: bytes, what: str) -> None:
+    """Write a file of the cache with a checksum; see `write_cached`.
+
+    Args:
+        path: the file.
+        content: its bytes.
+        what: the name of the content in the warning.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_checked(Path(folder, "code"), b"code", "the code")
+        ...     print(Path(folder, "code").stat().st_size)
+        36
+    """
+    write_cached(path, sha256(content).digest() + content, what)
 
 
 def read_cached(path: Path) -> bytes | None:

@@ -103,6 +103,13 @@ def pytest_collection_modifyitems(config, items):
     items[:] = selected
 
 
+@pytest.fixture(autouse=True)
+def without_cache(request, monkeypatch):
+    """Compile in each case but those on a GPU and those of the docs: a case may plant a fault."""
+    if request.node.get_closest_marker("gpu") is None and "/docs/" not in str(request.node.path):
+        monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
+
+
 @pytest.fixture
 def gpu(monkeypatch):
     """A stand-in for a GPU; it records calls, and fails where a test says so."""

@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...bindings.diagnostics import remark_handler
-from ...bindings.parsing import parse_module
 from ...codegen import CompileError
-from ...dialect import new_context
 from ..executable import Executable
-from ..linalg.lowering import lower_linalg
+from ..host_program import compile_program
 from ..torch_modules import readable
 from .views import Graph, Node, evaluate, value
 
@@ -190,13 +188,6 @@ def _executable(text: str, on: str, options: Mapping[str, Any]) -> Executable:
     Raises:
         CompileError: if an op stays.
     """
-    remarks: list[str] = []
-    with new_context(), remark_handler(lambda _, message: remarks.append(message)):
-        program = parse_module(text)
-        lower_linalg(program, **options)
-        unlowered = [remark for remark in remarks if " stays as it is: " in remark]
-        if unlowered:
-            raise CompileError(
-                min(unlowered, key=lambda remark: remark.endswith("is no contraction"))
-            )
-        return Executable(program, _ENTRY, on=on)
+    with remark_handler(lambda location, message: None):
+        program = compile_program(text, _ENTRY, on=on, linalg=options, only_kernels=True)
+    return Executable.of(program, on)

@@ -23,6 +23,9 @@ from .rewriting import DIALECTS, Rewriter
 from .schedule import config_of
 from .unsupported import Unsupported
 
+#: A part of the remark at an op that becomes no kernel.
+STAYS = " stays as it is: "
+
 #: Ops that need no kernel: memory, and constants.
 _SILENT = ("linalg.fill", "linalg.yield", "linalg.index")
 
@@ -82,7 +85,7 @@ class LinalgToSmem(Pass):
         for op, reason in reasons_left:
             # Ops that only a replaced product used are unused now.
             if is_needed(op):
-                remark(op.location, f"'{op.name}' stays as it is: it {reason}")
+                remark(op.location, f"'{op.name}'{STAYS}it {reason}")
         rewriter.finish()
         if plans:
             module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()

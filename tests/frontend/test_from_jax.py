@@ -1,5 +1,6 @@
 """`from_jax` does what JAX does: control flow, trees of arrays, numbers, truth values and bytes."""
 
+import pickle
 import re
 from functools import partial
 
@@ -163,3 +164,9 @@ def test_ops_of_chlo_that_are_left():
 
 def test_a_function_without_results():
     assert from_jax(lambda x: {}, X, on="cpu")(X) == {}
+
+
+def test_a_pickled_executable():
+    compiled = from_jax(lambda tree: {"sum": tree["x"] + tree["y"]}, {"x": X, "y": 1}, on="cpu")
+    again = pickle.loads(pickle.dumps(compiled))
+    assert np.array_equal(again({"x": X, "y": 2})["sum"], X + 2)

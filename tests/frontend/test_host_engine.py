@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from mlir_smem.bindings import ir
+from mlir_smem.bindings.mlir import PACKAGE
 from mlir_smem.codegen import CompileError
+from mlir_smem.codegen.ptx import to_llvm_ir
 from mlir_smem.dialect import new_context
 from mlir_smem.frontend import Executable
-from mlir_smem.frontend.host_engine import HostEngine
+from mlir_smem.frontend.host_engine import HostEngine, host_object
 
 TYPES = {"i8": ctypes.c_int8, "i64": ctypes.c_int64, "f32": ctypes.c_float, "f64": ctypes.c_double}
 
@@ -21,7 +23,8 @@ add_object_img = llvmlite.JITLibraryBuilder.add_object_img
 
 def engine(text, functions=None):
     with new_context():
-        return HostEngine(ir.Module.parse(text), "f", functions or {})
+        llvm_ir = to_llvm_ir(ir.Module.parse(text).operation, PACKAGE)
+    return HostEngine(host_object(llvm_ir, "f"), functions or {})
 
 
 def call(host_engine, *memory):

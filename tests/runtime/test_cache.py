@@ -369,13 +369,13 @@ def test_changed_sources_change_the_digest(tmp_path, folder_):
     file = tmp_path / folder_ / "deeper" / "one.py"
     file.parent.mkdir(parents=True)
     file.write_text("1")
-    digests = {versions._digest(tmp_path)}
+    digests = {versions._digest(tmp_path, versions._FOLDERS)}
     file.write_text("2")
-    digests.add(versions._digest(tmp_path))
+    digests.add(versions._digest(tmp_path, versions._FOLDERS))
     file.rename(file.with_name("two.py"))
-    digests.add(versions._digest(tmp_path))
+    digests.add(versions._digest(tmp_path, versions._FOLDERS))
     (tmp_path / folder_ / "more.py").touch()
-    digests.add(versions._digest(tmp_path))
+    digests.add(versions._digest(tmp_path, versions._FOLDERS))
     assert len(digests) == 4
 
 
