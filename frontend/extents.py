@@ -33,6 +33,20 @@ def ceildiv(extent: Extent, by: int) -> Extent:
     return extent if by == 1 else emit.binary("ceildivui", extent, index(by))
 
 
+def floordiv(extent: Extent, by: int) -> Extent:
+    """Return an extent divided by a number, rounded down."""
+    if isinstance(extent, int):
+        return extent // by
+    return extent if by == 1 else emit.binary("divui", extent, index(by))
+
+
+def minimum(extent: Extent, most: int) -> Extent:
+    """Return the smaller one of an extent and a number."""
+    if isinstance(extent, int):
+        return min(extent, most)
+    return emit.binary("minui", extent, index(most))
+
+
 def product(extents: Iterable[Extent]) -> Extent:
     """Return the product of extents, emitted if one is a value."""
     total: Extent = 1

@@ -38,13 +38,14 @@ def move(source: Value, target: Value, permutation: Sequence[int]) -> None:
 
 
 def fill_with_zeros(target: Value) -> None:
-    """Emit a fill of integers with zeros, as a `gpu.launch` unless there are no elements."""
+    """Emit a fill with zeros, as a `gpu.launch` unless there are no elements."""
     sizes = extents_of(target)
     with if_not_empty(sizes) as has_elements:
         if has_elements:
             target_memory, element = FlatMemRef(target), target.type.element_type
+            zero = 0 if isinstance(element, ir.IntegerType) else 0.0
             with each_index(sizes) as indices:
-                target_memory.store(emit.constant(0, element), indices)
+                target_memory.store(emit.constant(zero, element), indices)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from .tm_tensor import lower_tm_tensor
 from .torch_graph_key import graph_key, literal_nodes
 from .torch_state import ModuleState
 from .torch_trace import LiftedModule
-from .torch_views import KEPT, flatten_before_views
+from .torch_views import KEPT, name_dims_of_views
 
 #: The function of an exported program.
 ENTRY = "main"
@@ -147,10 +147,10 @@ def _lower(
     lowered = program.run_decompositions(_decompositions(torch))
     _check_ops(torch, lowered.graph)
     _forget_devices(torch, lowered.graph)
-    flatten_before_views(torch, lowered.graph)
+    name_dims_of_views(torch, lowered.graph)
     signature = _SignatureReader(torch, lifted_module, state, program, lowered).signature()
     new_constants = {k: v for k, v in lowered.constants.items() if k not in program.constants}
-    return _linalg(lowered), signature, new_constants
+    return _linalg(lowered, signature), signature, new_constants
 
 
 def _shapes(module: Any, state_count: int, dynamic_shapes: Any) -> Any:
@@ -218,8 +218,10 @@ def _forget_devices(torch: Any, graph: Any) -> None:
             node.kwargs = node.kwargs | {"device": torch.device("cpu")}
 
 
-def _linalg(program: Any) -> str:
+def _linalg(program: Any, signature: Signature) -> str:
     """Lower a functional graph to linalg; each of its placeholders is an argument.
+
+    The attribute `smem.shape` of arguments names their extents.
 
     Raises:
         CompileError: for an op that torch-mlir does not lower to linalg.
@@ -241,6 +243,7 @@ def _linalg(program: Any) -> str:
         options = fx.FxImportOptions(backend_legal_ops=list(KEPT))
         module = fx._module_lowering(False, False, linalg, importer.module, options)
         lower_tm_tensor(module)
+        _name_extents(fx.ir, module, [signature.types[place].shape for place in signature.inputs])
         text = str(module)
     except Exception as error:
         messages.append(str(error).strip().splitlines()[0])
@@ -248,6 +251,29 @@ def _linalg(program: Any) -> str:
         first = next((message for message in messages if "torch.aten." in message), messages[0])
         raise CompileError(f"torch-mlir does not lower the module to linalg: {first}") from error
     return text
+
+
+def _name_extents(ir: Any, module: Any, shapes: Sequence[Sequence[int | str]]) -> None:
+    """Name the extents of the arguments of a program, if any is dynamic."""
+    if not any(isinstance(extent, str) for shape in shapes for extent in shape):
+        return
+    module.context.allow_unregistered_dialects = True
+    with module.context:
+        number = ir.IntegerType.get_signless(64)
+        named = (
+            ir.ArrayAttr.get(
+                [
+                    ir.StringAttr.get(extent)
+                    if isinstance(extent, str)
+                    else ir.IntegerAttr.get(number, extent)
+                    for extent in shape
+                ]
+            )
+            for shape in shapes
+        )
+        arguments = ir.ArrayAttr.get([ir.DictAttr.get({"smem.shape": shape}) for shape in named])
+        (function,) = module.body.operations
+        function.attributes["arg_attrs"] = arguments
 
 
 class _SignatureReader:

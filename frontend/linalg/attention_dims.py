@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
-from ...bindings.mlir import ir
 from ...layout.fragments import FRAGMENT_M
+from .dynamic_extents import shape_of
 from .expressions import TensorElement
 from .loop_indices import Digit, LoopIndex
 from .masks import ARBITRARY
 from .unsupported import Unsupported
-
-_DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 #: The operands of attention that have a dimension.
 SHARED, ROWS, KEYS, SUMMED, COLUMNS = "qkvo", "qo", "kv", "qk", "vo"
@@ -66,16 +64,14 @@ def match_dims(operands: Mapping[str, TensorElement], row: LoopIndex | None) -> 
     """Match the loops of attention with the dimensions of its kernel.
 
     Args:
-        operands: an element of each of q, k, v and o; the tensors are contiguous.
+        operands: an element of each of q, k, v and o, with numbers in the places of dynamic extents; the
+            tensors are contiguous.
         row: the index of the query in the mask; None without a mask.
 
     Raises:
         Unsupported: if the kernel has no such dimensions.
     """
-    extents = [extent for operand in operands.values() for extent in operand.value.type.shape]
-    if _DYNAMIC in extents:
-        raise Unsupported("has dynamic extents; the kernel is launched with known ones")
-    if 0 in extents:
+    if any(0 in shape_of(operand) for operand in operands.values()):
         raise Unsupported("has an extent of 0")
     dims = _dims(operands, row or ())
     for dim in dims:
@@ -194,7 +190,7 @@ def _parts(digit: Digit, cuts: Iterable[int]) -> list[Digit]:
 
 def _strides(element: TensorElement) -> list[tuple[Digit, int]]:
     """Return the digits of an element's indices, with the stride of each, in elements."""
-    shape = element.value.type.shape
+    shape = shape_of(element)
     steps: list[tuple[Digit, int]] = []
     for dim, index in enumerate(element.indices):
         if prod(digit.extent for digit in index) != shape[dim]:

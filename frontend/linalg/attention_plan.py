@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ...bindings.irtypes import Op, Value
 from ...kernels.attention import Config, Problem, ProblemError, default_config
-from ...kernels.attention.generator.config import MULTIPROCESSORS
 from ...kernels.attention.generator.problem import LOG2_E
 from ...layout.elements import UNIT_BYTES
 from .attention import Attention, match_attention
 from .attention_dims import AttentionDims, Dim, match_dims
+from .dynamic_extents import (
+    DynamicExtents,
+    ExtentSource,
+    is_static,
+    shape_of,
+)
 from .expressions import TensorElement
+from .gemm_plan import ASSUMED
 from .memory import check_array
 from .unsupported import Unsupported
 
@@ -28,7 +34,8 @@ class AttentionArgument:
     Attributes:
         name: "q", "k", "v" or "o".
         value: the tensor.
-        sizes, strides: by dimension of the parameter, in elements.
+        sizes, strides: by dimension of the parameter, in elements; with numbers in the places of dynamic
+            extents.
     """
 
     name: str
@@ -49,8 +56,10 @@ class AttentionPlan:
         config: the kernel's configuration.
         operands: Q, K and V.
         result: O.
+        result_shape: the extents of the tensor O.
         scale: the factor of scores times log2(e), as the kernel computes powers of 2.
         window: the numbers of keys that a query sees before and behind itself, those that are limited.
+        dynamic: the dynamic extents, by their numbers.
     """
 
     op: Op
@@ -60,14 +69,10 @@ class AttentionPlan:
     config: Config
     operands: tuple[AttentionArgument, AttentionArgument, AttentionArgument]
     result: AttentionArgument
+    result_shape: tuple[int, ...]
     scale: float
     window: tuple[int, ...]
-
-    @property
-    def grid(self) -> int:
-        """The number of CTAs: the tiles of queries, at most one CTA a multiprocessor."""
-        batches, heads, queries, _ = self.result.sizes
-        return min(-(-queries // self.config.rows) * batches * heads, MULTIPROCESSORS)
+    dynamic: Mapping[int, ExtentSource]
 
     @property
     def description(self) -> str:
@@ -79,7 +84,8 @@ class AttentionPlan:
             if limited
         ]
         limits = [f"{number} keys {name}" for name, number in zip(sides, self.window, strict=True)]
-        shape = "x".join(map(str, self.result.sizes))
+        sizes = self.result.sizes
+        shape = "x".join(str(size) if is_static(size) else "?" for size in sizes)
         tile = f"{config.rows} queries by {config.keys} keys in {config.stages} stages"
         return ", ".join([f"attention of {problem.element}, {shape}", *limits, tile])
 
@@ -122,9 +128,12 @@ def _plan(attention: Attention, product: Op) -> AttentionPlan:
         raise Unsupported(f"has {listed}; the kernel has one type")
     for element in elements.values():
         check_array(element.value.type)
-    dims = match_dims(elements, attention.mask.row)
+    dynamic = DynamicExtents([attention.q, attention.k, attention.v], attention.o)
+    elements = {name: dynamic.element(element) for name, element in elements.items()}
+    row = attention.mask.row
+    dims = match_dims(elements, None if row is None else dynamic.index(row))
     queries, keys = (dim.extent if dim else 1 for dim in (dims.row, dims.key))
-    window = _window(attention, queries, keys)
+    window = _window(attention, queries, keys, _shift(attention, dynamic, queries, keys))
     if dims.summed.extent != dims.column.extent:
         raise Unsupported(
             f"has a head dimension of {dims.summed.extent}, and values of {dims.column.extent}; the "
@@ -136,10 +145,10 @@ def _plan(attention: Attention, product: Op) -> AttentionPlan:
     except ProblemError as error:
         raise Unsupported(f"does not fit the attention kernel: {error}") from None
     head = dims.head, dims.sharing
-    q = _argument("q", attention.q, (dims.batch,), head, (dims.row,), (dims.summed,))
-    k = _argument("k", attention.k, (dims.batch,), (dims.head,), (dims.summed,), (dims.key,))
-    v = _argument("v", attention.v, (dims.batch,), (dims.head,), (dims.key,), (dims.column,))
-    o = _argument("o", attention.o, (dims.batch,), head, (dims.row,), (dims.column,))
+    q = _argument("q", elements["q"], (dims.batch,), head, (dims.row,), (dims.summed,))
+    k = _argument("k", elements["k"], (dims.batch,), (dims.head,), (dims.summed,), (dims.key,))
+    v = _argument("v", elements["v"], (dims.batch,), (dims.head,), (dims.key,), (dims.column,))
+    o = _argument("o", elements["o"], (dims.batch,), head, (dims.row,), (dims.column,))
     _check_contiguous(dims)
     limits = tuple(min(limit, queries + keys) for limit in window if limit is not None)
     return AttentionPlan(
@@ -147,21 +156,49 @@ def _plan(attention: Attention, product: Op) -> AttentionPlan:
         (attention.first, product),
         attention.inner_ops,
         problem,
-        default_config(problem, queries, keys),
+        default_config(problem, *(n if is_static(n) else ASSUMED for n in (queries, keys))),
         (q, k, v),
         o,
+        tuple(shape_of(elements["o"])),
         attention.scale * LOG2_E,
         limits,
+        dynamic.sources,
     )
 
 
-def _window(attention: Attention, queries: int, keys: int) -> tuple[int | None, int | None]:
+def _shift(attention: Attention, dynamic: DynamicExtents, queries: int, keys: int) -> int:
+    """Return how many keys there are more than queries; 0 without a mask.
+
+    Raises:
+        Unsupported: if that is not known.
+    """
+    if attention.mask.row is None:
+        return 0
+    if is_static(queries) and is_static(keys):
+        return keys - queries
+    of_queries, of_keys = (dynamic.origin(number) for number in (queries, keys))
+    if of_queries is None or of_keys is None or of_queries != of_keys:
+        raise Unsupported(
+            "has a mask by places, and it is not known whether there are as many queries as keys; "
+            "smem.shape of the function's arguments can name equal extents"
+        )
+    return 0
+
+
+def _window(
+    attention: Attention, queries: int, keys: int, shift: int
+) -> tuple[int | None, int | None]:
     """Return how many keys a query sees before and behind itself, if the last query is at the last key.
+
+    Args:
+        attention: the attention.
+        queries, keys: their numbers.
+        shift: how many keys there are more than queries.
 
     Raises:
         Unsupported: if the kernel has no such window.
     """
-    mask, shift = attention.mask, keys - queries
+    mask = attention.mask
     left = None if mask.left is None else mask.left + shift
     right = None if mask.right is None else mask.right - shift
     for name, limit in (("before", left), ("behind", right)):
@@ -187,7 +224,7 @@ def _argument(
         strides.append(counted[-1].strides[name] if counted else 0)
     # Along a dimension of extent 1, TMA takes any multiple of 16 bytes.
     unit = UNIT_BYTES // _ITEM_BYTES
-    whole = -(-math.prod(element.value.type.shape) // unit) * unit
+    whole = -(-math.prod(shape_of(element)) // unit) * unit
     return AttentionArgument(
         name, element.value, tuple(sizes), tuple(stride or whole for stride in strides)
     )

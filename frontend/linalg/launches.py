@@ -9,11 +9,13 @@ from dataclasses import replace
 from ...bindings.irtypes import Type, Value
 from ...bindings.mlir import gpu, ir, scf
 from ...ir import emit
+from ...kernels.attention.generator.config import MULTIPROCESSORS
 from ...kernels.gemm.generator.time_model import H200
-from ..extents import Extent, ceildiv, index, product, times
+from ..extents import Extent, ceildiv, index, minimum, product, times
 from ..moves import fill_with_zeros, move
 from .attention_plan import AttentionArgument, AttentionPlan
 from .contraction import ArrayAccess
+from .dynamic_extents import emit_extent
 from .gemm_plan import GemmPlan
 from .views import StridedMemRef, allocate, as_tensor
 
@@ -185,8 +187,7 @@ def _grid(plan: GemmPlan, sizes: Mapping[int, Extent]) -> tuple[Extent, Extent]:
     if config.cluster_k > 1:
         return times(tiles, config.cluster_k), 1
     resident = max(1, H200.multiprocessors // (along_m * along_n))
-    clusters = emit.value("arith.minui", (index(tiles), index(resident)), ir.IndexType.get())
-    return times(clusters, along_m), along_n
+    return times(minimum(tiles, resident), along_m), along_n
 
 
 def launch_attention(
@@ -194,30 +195,67 @@ def launch_attention(
 ) -> Value:
     """Emit the launch of an attention kernel and the allocation of its result; return the result.
 
+    Dynamic extents may be 0. An empty result is not computed; without keys it is 0.
+
     Args:
         plan: the plan.
         kernel: the name of the kernel's `gpu.module`.
         types: the types of the kernel's parameters.
         operands: the memory of Q, K and V.
     """
+    memories = {array.value: memref for array, memref in zip(plan.operands, operands, strict=True)}
+    extents = {
+        number: source.emit(memories.get(source.tensor)) for number, source in plan.dynamic.items()
+    }
     result_type = plan.result.value.type
-    memory = allocate(list(result_type.shape), result_type)
-    arrays = zip((*plan.operands, plan.result), (*operands, memory), types, strict=False)
-    f32 = ir.F32Type.get()
-    arguments = [
-        *(_attention_view(array, memref, type_) for array, memref, type_ in arrays),
-        emit.constant(plan.scale, f32),
-        *map(index, plan.window),
+    memory = allocate([emit_extent(size, extents) for size in plan.result_shape], result_type)
+    arrays = [
+        _strided(array, memref, extents)
+        for array, memref in zip((*plan.operands, plan.result), (*operands, memory), strict=True)
     ]
-    grid = [index(plan.grid), index(1), index(1)]
-    block = [index(_THREADS * (1 + plan.config.consumers)), index(1), index(1)]
-    gpu.launch_func([kernel, "attention"], grid, block, kernel_operands=arguments)
+    *_, v, o = arrays
+    computes = is_positive(o.sizes)
+    with nullcontext() if computes is None else emit.scf_if(computes):
+        has_keys = is_positive(v.sizes[2:3])
+        if has_keys is None:
+            _launch_attention(plan, kernel, types, arrays)
+        else:
+            branches = scf.IfOp(has_keys, has_else=True)
+            with ir.InsertionPoint(branches.then_block):
+                _launch_attention(plan, kernel, types, arrays)
+                scf.YieldOp([])
+            with ir.InsertionPoint(branches.else_block):
+                # A sum of no values.
+                fill_with_zeros(memory)
+                scf.YieldOp([])
     return as_tensor(memory, result_type)
 
 
-def _attention_view(array: AttentionArgument, memref: Value, type_: Type) -> Value:
-    """Emit the view of memory that a kernel's parameter has."""
-    loops = tuple(range(len(array.sizes)))
-    return StridedMemRef(memref, loops, array.sizes, array.strides).view(
-        [(loop,) for loop in loops], type_
+def _launch_attention(
+    plan: AttentionPlan, kernel: str, types: Sequence[Type], arrays: Sequence[StridedMemRef]
+) -> None:
+    dims = [(dim,) for dim in range(4)]
+    arguments = [
+        *(array.view(dims, type_) for array, type_ in zip(arrays, types, strict=False)),
+        emit.constant(plan.scale, ir.F32Type.get()),
+        *map(index, plan.window),
+    ]
+    batches, heads, queries, _ = arrays[-1].sizes
+    cluster = plan.config.cluster
+    tiles = times(ceildiv(queries, plan.config.rows * cluster), cluster)
+    grid = [minimum(product([tiles, batches, heads]), MULTIPROCESSORS), 1, 1]
+    block = [_THREADS * (1 + plan.config.consumers), 1, 1]
+    gpu.launch_func(
+        [kernel, "attention"], [*map(index, grid)], [*map(index, block)], kernel_operands=arguments
     )
+
+
+def _strided(
+    array: AttentionArgument, memref: Value, extents: Mapping[int, Extent]
+) -> StridedMemRef:
+    """Return memory with the dimensions of a kernel's parameter; emit ops for dynamic extents."""
+    sizes, strides = (
+        tuple(emit_extent(number, extents) for number in numbers)
+        for numbers in (array.sizes, array.strides)
+    )
+    return StridedMemRef(memref, tuple(range(len(sizes))), sizes, strides)
