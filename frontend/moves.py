@@ -37,15 +37,19 @@ def move(source: Value, target: Value, permutation: Sequence[int]) -> None:
                 target_memory.store(source_memory.load([indices[dim] for dim in order]), indices)
 
 
-def fill_with_zeros(target: Value) -> None:
-    """Emit a fill with zeros, as a `gpu.launch` unless there are no elements."""
+def fill(target: Value, number: float) -> None:
+    """Emit a fill with a number, as a `gpu.launch` unless there are no elements.
+
+    Args:
+        target: the memref.
+        number: a float for a float type, an integer for an integer type.
+    """
     sizes = extents_of(target)
     with if_not_empty(sizes) as has_elements:
         if has_elements:
             target_memory, element = FlatMemRef(target), target.type.element_type
-            zero = 0 if isinstance(element, ir.IntegerType) else 0.0
             with each_index(sizes) as indices:
-                target_memory.store(emit.constant(zero, element), indices)
+                target_memory.store(emit.constant(number, element), indices)
 
 
 @contextmanager

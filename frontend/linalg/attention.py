@@ -39,6 +39,7 @@ class Attention:
         scale: the factor of scores.
         mask: the keys that a query sees.
         is_zero_without_keys: whether a query that sees no key has the result 0; else it has none.
+        divides_result: whether a sum of products, instead of each weight, is divided.
     """
 
     first: Op
@@ -50,6 +51,7 @@ class Attention:
     scale: float
     mask: Mask
     is_zero_without_keys: bool
+    divides_result: bool = False
 
     @property
     def op(self) -> Op:
@@ -194,7 +196,9 @@ def _match_product(
     is_zero_without_keys = softmax.is_guarded and _hides_by_infinity(scores.conditions)
     first = scores.product.op
     inner_ops = _ops_between(first, root.value)
-    return Attention(first, inner_ops, root, q, k, v, scale, mask, is_zero_without_keys)
+    return Attention(
+        first, inner_ops, root, q, k, v, scale, mask, is_zero_without_keys, bool(divisors)
+    )
 
 
 def _hides_by_infinity(conditions: list[MaskCondition]) -> bool:

@@ -60,6 +60,7 @@ class AttentionPlan:
         scale: the factor of scores times log2(e), as the kernel computes powers of 2.
         window: the numbers of keys that a query sees before and behind itself, those that are limited.
         dynamic: the dynamic extents, by their numbers.
+        without_keys: the elements of the result if there are no keys.
     """
 
     op: Op
@@ -73,6 +74,7 @@ class AttentionPlan:
     scale: float
     window: tuple[int, ...]
     dynamic: Mapping[int, ExtentSource]
+    without_keys: float
 
     @property
     def description(self) -> str:
@@ -163,6 +165,7 @@ def _plan(attention: Attention, product: Op) -> AttentionPlan:
         attention.scale * LOG2_E,
         limits,
         dynamic.sources,
+        math.nan if attention.divides_result else 0.0,
     )
 
 

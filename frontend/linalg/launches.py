@@ -12,7 +12,7 @@ from ...ir import emit
 from ...kernels.attention.generator.config import MULTIPROCESSORS
 from ...kernels.gemm.generator.time_model import H200
 from ..extents import Extent, ceildiv, index, minimum, product, times
-from ..moves import fill_with_zeros, move
+from ..moves import fill, move
 from .attention_plan import AttentionArgument, AttentionPlan
 from .contraction import ArrayAccess
 from .dynamic_extents import emit_extent
@@ -145,7 +145,7 @@ def _zeros(sizes: Sequence[Extent], like: StridedMemRef) -> Value:
     size = product([like.item_bytes, *sizes])
     byte = ir.IntegerType.get_signless(8)
     memory = allocate([size], ir.MemRefType.get([1], byte))
-    fill_with_zeros(memory)
+    fill(memory, 0)
     shape = [extent if isinstance(extent, int) else _DYNAMIC for extent in sizes]
     type_ = ir.MemRefType.get(shape, like.memref.type.element_type)
     dynamic = [extent for extent in sizes if not isinstance(extent, int)]
@@ -195,7 +195,8 @@ def launch_attention(
 ) -> Value:
     """Emit the launch of an attention kernel and the allocation of its result; return the result.
 
-    Dynamic extents may be 0. An empty result is not computed; without keys it is 0.
+    Dynamic extents may be 0. An empty result is not computed. If a mask by places was matched because
+    extents have equal names, they are asserted to be equal.
 
     Args:
         plan: the plan.
@@ -214,9 +215,14 @@ def launch_attention(
         for array, memref in zip((*plan.operands, plan.result), (*operands, memory), strict=True)
     ]
     *_, v, o = arrays
+    queries, keys = o.sizes[2], v.sizes[2]
+    if plan.window and not isinstance(keys, int):
+        message = "a mask by places is compiled for as many queries as keys"
+        equal = emit.compare("eq", index(queries), keys)
+        emit.op("cf.assert", (equal,), msg=ir.StringAttr.get(message))
     computes = is_positive(o.sizes)
     with nullcontext() if computes is None else emit.scf_if(computes):
-        has_keys = is_positive(v.sizes[2:3])
+        has_keys = is_positive([keys])
         if has_keys is None:
             _launch_attention(plan, kernel, types, arrays)
         else:
@@ -225,8 +231,7 @@ def launch_attention(
                 _launch_attention(plan, kernel, types, arrays)
                 scf.YieldOp([])
             with ir.InsertionPoint(branches.else_block):
-                # A sum of no values.
-                fill_with_zeros(memory)
+                fill(memory, plan.without_keys)
                 scf.YieldOp([])
     return as_tensor(memory, result_type)
 

@@ -26,7 +26,7 @@ _FUSE = (
     "builtin.module(func.func(linalg-fuse-elementwise-ops,linalg-fold-unit-extent-dims,canonicalize,cse,"
     "linalg-fuse-elementwise-ops,canonicalize,cse))"
 )
-_CLEAN = "builtin.module(canonicalize,cse)"
+_CLEAN = "builtin.module(resolve-ranked-shaped-type-result-dims,canonicalize,cse)"
 
 #: Attributes of a contraction that stay with it.
 _ATTRIBUTES = (CONFIG, PRECISION)

@@ -20,7 +20,7 @@ from .launches import is_positive, launch_attention, launch_gemm, loop_sizes
 from .views import StridedMemRef, memory_of
 
 #: Dialects of the ops in the rewritten program of the host.
-DIALECTS = ("bufferization", "gpu", "memref", "scf", "arith", "tensor", "nvvm")
+DIALECTS = ("bufferization", "cf", "gpu", "memref", "scf", "arith", "tensor", "nvvm")
 
 
 class Rewriter:

@@ -13,6 +13,10 @@ from ...layout.elements import UNIT_BYTES
 from ...runtime.arguments import DTYPES
 from ..extents import Extent, ceildiv, extents_of, index, product, times
 from .gemm_dims import Group
+from .generic import RESHAPES, owner
+
+#: Ops whose results are memory of their own.
+_ALLOCATED = ("tensor.empty", "tensor.pad", "tensor.generate", "bufferization.alloc_tensor")
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 _DYNAMIC_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -31,9 +35,40 @@ def allocate(sizes: Sequence[Extent], like: Type) -> Value:
 
 
 def memory_of(tensor: Value) -> Value:
-    """Emit the read-only, contiguous memory of a tensor, and return it."""
+    """Emit the read-only, contiguous memory of a tensor, and return it; a copy, if need be.
+
+    Upstream takes a memref of dynamic strides for a contiguous one, such as that of a slice whose
+    extents are dynamic. It copies one whose static strides say that it is not.
+    """
+    if not _is_contiguous(tensor):
+        segments = ir.DenseI32ArrayAttr.get([0, 1, 0])
+        tensor = emit.value(
+            "bufferization.alloc_tensor", (tensor,), tensor.type, operandSegmentSizes=segments
+        )
     type_ = ir.MemRefType.get(tensor.type.shape, tensor.type.element_type)
     return emit.value("bufferization.to_buffer", (tensor,), type_, read_only=ir.UnitAttr.get())
+
+
+def _is_contiguous(tensor: Value) -> bool:
+    """Whether a tensor's memory is contiguous, or has static strides that say that it is not."""
+    if tensor.type.has_static_shape:
+        return True
+    op = owner(tensor)
+    if op is None:
+        return tensor.owner.owner.operation.name == "func.func"
+    if op.name in RESHAPES:
+        return _is_contiguous(op.operands[0])
+    if op.name == "bufferization.to_tensor":
+        return has_identity_layout(ir.MemRefType(op.operands[0].type))
+    if op.name == "tensor.insert_slice":
+        return _is_contiguous(op.operands[1])
+    if op.name == "scf.if":
+        ends = [region.blocks[0].operations[-1] for region in op.regions]
+        return all(_is_contiguous(end.operands[tensor.result_number]) for end in ends)
+    if op.name.startswith("linalg."):
+        outputs = list(op.operands)[-len(op.results) :]
+        return _is_contiguous(outputs[tensor.result_number])
+    return op.name in _ALLOCATED
 
 
 def as_tensor(memory: Value, type_: Type) -> Value:

@@ -91,3 +91,57 @@ def test_memrefs_with_offsets_and_gaps():
     is_element = np.zeros(300, bool)
     is_element[(3 + 26 * np.arange(8)[:, None] + 2 * np.arange(13)).ravel()] = True
     assert np.array_equal(memory[2][~is_element], between[~is_element])
+
+
+#: Products of a part of each matrix of `x`, whose rows are not counted; with gaps, and as a branch has it.
+PARTS = """
+func.func @main(%x: tensor<2x4x?x16xbf16>, %w: tensor<2x2x16x8xbf16>) -> tensor<2x2x?x8xf32> {
+  %two = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.dim %x, %two : tensor<2x4x?x16xbf16>
+  %first = tensor.extract_slice %x[0, 0, 0, 0] [2, 2, %rows, 16] [1, 1, 1, 1]
+    : tensor<2x4x?x16xbf16> to tensor<2x2x?x16xbf16>
+  SECOND
+  %empty = tensor.empty(%rows) : tensor<2x2x?x8xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x2x?x8xf32>) -> tensor<2x2x?x8xf32>
+  %y = linalg.generic {
+    indexing_maps = [affine_map<(b, h, m, n, k) -> (b, h, m, k)>,
+                     affine_map<(b, h, m, n, k) -> (b, h, k, n)>,
+                     affine_map<(b, h, m, n, k) -> (b, h, m, n)>],
+    iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]
+  } ins(%part, %w : tensor<2x2x?x16xbf16>, tensor<2x2x16x8xbf16>) outs(%zeros : tensor<2x2x?x8xf32>) {
+  ^bb0(%i: bf16, %j: bf16, %t: f32):
+    %a = arith.extf %i : bf16 to f32
+    %b = arith.extf %j : bf16 to f32
+    %ab = arith.mulf %a, %b : f32
+    %s = arith.addf %t, %ab : f32
+    linalg.yield %s : f32
+  } -> tensor<2x2x?x8xf32>
+  return %y : tensor<2x2x?x8xf32>
+}"""
+
+SECOND = """%last = tensor.extract_slice %x[0, 2, 0, 0] [2, 2, %rows, 16] [1, 1, 1, 1]
+    : tensor<2x4x?x16xbf16> to tensor<2x2x?x16xbf16>
+  %many = arith.cmpi ugt, %rows, %two : index
+  %part = scf.if %many -> tensor<2x2x?x16xbf16> {
+    scf.yield %first : tensor<2x2x?x16xbf16>
+  } else {
+    scf.yield %last : tensor<2x2x?x16xbf16>
+  }"""
+
+
+@pytest.mark.parametrize("second", ["", SECOND])
+def test_a_part_with_gaps_of_dynamic_extents(second):
+    # Its dynamic strides were taken for those of a contiguous array.
+    random = np.random.default_rng(0)
+    w = whole(random, (2, 2, 16, 8), ml_dtypes.bfloat16)
+    text = PARTS.replace("SECOND", second).replace("%part,", "%part," if second else "%first,")
+    with new_context():
+        module = parse_module(text)
+        lower_linalg(module)
+        program = Executable(module, on="cpu")
+    assert any("gemm" in name for name in program.kernels)
+    for rows in (2, 24):
+        x = whole(random, (2, 4, rows, 16), ml_dtypes.bfloat16)
+        part = (x[:, 2:] if second and rows == 2 else x[:, :2]).astype(np.float32)
+        assert np.array_equal(program(x, w), part @ w.astype(np.float32))

@@ -351,3 +351,30 @@ def test_a_module_on_a_gpu_is_the_same_program():
     with torch._subclasses.FakeTensorMode():
         on_gpu = export("cuda")
     assert on_gpu == export("cpu")
+
+
+def test_attention_of_a_dynamic_batch_and_length():
+    """Heads share keys; views of several dynamic extents say which dimensions they change."""
+
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.q, self.kv = nn.Linear(64, 256, dtype=bf16), nn.Linear(64, 256, dtype=bf16)
+
+        def forward(self, x):
+            batch, length, _ = x.shape
+            q = self.q(x).view(batch, length, 4, 64).transpose(1, 2)
+            kv = self.kv(x).view(batch, length, 4, 64).transpose(1, 2)
+            o = F.scaled_dot_product_attention(
+                q, kv[:, :2], kv[:, 2:], is_causal=True, enable_gqa=True
+            )
+            return o.transpose(1, 2).reshape(batch, length, 256)
+
+    torch.manual_seed(0)
+    module = Attention()
+    dims = {0: Dim("batch", max=64), 1: Dim("length", max=4096)}
+    compiled = from_torch(module, ones(2, 48, 64), on="cpu", dynamic_shapes=(dims,))
+    assert any("attention" in name for name in compiled.executable.kernels)
+    for shape in ((2, 33), (1, 70)):
+        x = torch.randn(*shape, 64).to(bf16)
+        assert torch.allclose(compiled(x).float(), module(x).float(), atol=2**-5)

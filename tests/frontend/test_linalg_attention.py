@@ -24,6 +24,7 @@ from mlir_smem.dialect import new_context
 from mlir_smem.frontend import Executable
 from mlir_smem.frontend.linalg.lowering import lower_linalg
 from mlir_smem.passes import add_passes
+from mlir_smem.runtime import LaunchError
 
 #: Programs, and the remark of each kernel.
 BECOMES = {
@@ -44,6 +45,19 @@ BECOMES = {
     "the other way round": (
         substitute(attention(mask=CAUSAL), ("sge, %row", "ult, %row"), ("%x, %none", "%none, %x")),
         "0 keys behind, ",
+    ),
+    "dynamic numbers of queries and keys": (
+        attention(m="?", n="?"),
+        "attention of bf16, 1x6x?x64, 192 queries by 128 keys",
+    ),
+    "a dynamic number of queries": (attention(m="?"), "attention of bf16, 1x6x?x64, "),
+    "causal, of dynamic extents": (
+        attention(m="?", n="?", mask=CAUSAL, names="MM"),
+        "1x6x?x64, 0 keys behind, ",
+    ),
+    "long, in clusters": (
+        attention(m=8200, n=8200, d=128),
+        "1x6x8200x128, 128 queries by 176 keys",
     ),
     "a window": (attention(mask=window(16, 8)), "16 keys before, 8 keys behind, "),
     "aligned to the end": (
@@ -129,6 +143,13 @@ def test_what_becomes_attention(name):
     assert "arith.constant 0.180336878 : f32" in after
 
 
+def test_a_grid_is_a_multiple_of_clusters():
+    # One head has 65 tiles of 128 queries; clusters of two CTAs share what they read.
+    text = attention(m=8200, n=8200, d=128).replace("2x3x", "1x1x")
+    after, _ = lower(text)
+    assert re.search(r"%c66\S* = arith.constant 66 : index", after)
+
+
 def test_queries_that_a_kernel_makes():
     """The kernel of a product stores what is computed behind it, not the product."""
     text = substitute(
@@ -210,6 +231,35 @@ def test_a_window_on_the_emulator():
     row, key = np.ogrid[:80, :96]
     reference = attention_in_f64(*arrays, 0.125, (key >= row - 4) & (key <= row + 20))
     assert np.abs(o.astype(np.float64) - reference).max() < 2**-6
+
+
+def test_dynamic_lengths_on_the_emulator():
+    random = np.random.default_rng(1)
+    with new_context():
+        program = parse_module(attention(m="?", n="?", mask=window(4, 1), names="MM"))
+        lower_linalg(program)
+        causal = Executable(program, on="cpu")
+    with new_context():
+        program = parse_module(attention(m="?", n="?"))
+        lower_linalg(program)
+        plain = Executable(program, on="cpu")
+
+    def compare(executable, m, n, sees):
+        q, k, v = (
+            random.standard_normal((2, 3, rows, 64)).astype(ml_dtypes.bfloat16)
+            for rows in (m, n, n)
+        )
+        o = executable(q, k, v).astype(np.float64)
+        reference = attention_in_f64(q, k, v, 0.125, sees) if n else np.zeros((2, 3, m, 64))
+        assert o.shape == reference.shape and (np.abs(o - reference) < 2**-6).all()
+
+    for m in (0, 70):
+        row, key = np.ogrid[:m, :m]
+        compare(causal, m, m, (key >= row - 4) & (key <= row + 1))
+    for m, n in ((3, 70), (0, 5), (5, 0)):
+        compare(plain, m, n, np.ones((m, n), bool))
+    with pytest.raises(LaunchError, match="is compiled for as many queries as keys"):
+        compare(causal, 3, 4, np.ones((3, 4), bool))
 
 
 #: torch-mlir's op, and the mask that its export makes of `is_causal`.

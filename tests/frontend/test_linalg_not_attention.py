@@ -209,9 +209,18 @@ NOT_ATTENTION = {
         ),
         "has smem.config, the configuration of a product",
     ),
-    "dynamic extents": (
-        attention(m="?"),
-        "has dynamic extents; the kernel is launched with known ones",
+    "a mask of dynamic extents": (
+        attention(m="?", n="?", mask=CAUSAL),
+        "has a mask by places, and it is not known whether there are as many queries as keys; "
+        "smem.shape of the function's arguments can name equal extents",
+    ),
+    "a mask of extents of different names": (
+        attention(m="?", n="?", mask=CAUSAL, names="MN"),
+        "has a mask by places, and it is not known whether there are as many queries as keys",
+    ),
+    "a mask of a dynamic number of queries": (
+        attention(m="?", mask=CAUSAL, names="MM"),
+        "has a mask by places, and it is not known whether there are as many queries as keys",
     ),
     "a result of f32": (
         substitute(

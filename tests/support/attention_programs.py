@@ -189,28 +189,35 @@ func.func @f(%q: !q, %k: !k, %v: !v) -> !o {
 """)
 
 
-def attention(m=64, n=64, d=64, dv=None, *, element="bf16", scale=0.125, mask=ALL):
+def attention(m=64, n=64, d=64, dv=None, *, element="bf16", scale=0.125, mask=ALL, names=None):
     """Attention of q (2, 3, m, d), k (2, 3, n, d) and v (2, 3, n, dv), as a pass has prepared it.
 
     Args:
-        m, n, d: the extents; m may be "?".
+        m, n, d: the extents; m and n may be "?".
         dv: that of values; None for d.
         element: the type of q, k and v.
         scale: the factor of scores.
         mask: a body that makes the masked score %y of the scaled score %x.
+        names: for `smem.shape`, the names of m and n.
     """
     text = _TEXT.substitute(
         m=m, n=n, d=d, dv=dv or d, element=element, scale=f"{scale:e}", mask=mask
     )
-    if m == "?":
+    dims = {"%m": ("%q", "!q") if m == "?" else None, "%n": ("%k", "!k") if n == "?" else None}
+    for tensor, loops in {"s": "mn", "row": "m", "p": "mn", "sum": "m", "o": "m"}.items():
+        sizes = [f"%{loop}" for loop in loops if dims[f"%{loop}"]]
+        empty = "%of_{} = tensor.empty({}) : !{}"
         text = substitute(
-            text,
-            ("tensor.empty()", "tensor.empty(%m)"),
-            (
-                "  %zero =",
-                "  %two = arith.constant 2 : index\n  %m = tensor.dim %q, %two : !q\n  %zero =",
-            ),
+            text, (empty.format(tensor, "", tensor), empty.format(tensor, ", ".join(sizes), tensor))
         )
+    for name, source in dims.items():
+        if source is not None:
+            place = f"  %two_{name[1:]} = arith.constant 2 : index\n"
+            dim = f"  {name} = tensor.dim {source[0]}, %two_{name[1:]} : {source[1]}\n  %zero ="
+            text = substitute(text, ("  %zero =", place + dim))
+    for argument, name in zip("qkv", (names[0], names[1], names[1]) if names else (), strict=False):
+        named = f'%{argument}: !{argument} {{smem.shape = [2, 3, "{name}", {d}]}}'
+        text = substitute(text, (f"%{argument}: !{argument}", named))
     return text
 
 

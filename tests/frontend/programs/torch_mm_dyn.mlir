@@ -1,7 +1,7 @@
 // torch 2.13.0+cpu, torch-mlir 20261001
 #map = affine_map<(d0, d1) -> (d0, d1)>
 module {
-  func.func @main(%arg0: tensor<?x64xbf16>, %arg1: tensor<64x?xbf16>) -> tensor<?x?xbf16> {
+  func.func @main(%arg0: tensor<?x64xbf16> {smem.shape = ["s21", 64]}, %arg1: tensor<64x?xbf16> {smem.shape = [64, "s22"]}) -> tensor<?x?xbf16> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %cst = arith.constant 0.000000e+00 : f32
