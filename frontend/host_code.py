@@ -17,6 +17,7 @@ from ..codegen.errors import error_at
 from ..codegen.literals import portable_literals
 from ..codegen.ptx import to_llvm_ir
 from ..passes import add_passes
+from .equal_kernels import merge_equal_kernels
 from .float8 import convert_by_integers
 from .generic_launches import generalize, launch_generics, launch_stores
 from .host_fallback import run_on_host, upload_globals
@@ -90,6 +91,7 @@ def host_code(
     launch_generics(module)
     launch_stores(module)
     _run(module, _OUTLINING)
+    merge_equal_kernels(module)
     function = _function(module, entry)
     check_host_functions(module, mixed)
     if mixed:

@@ -188,12 +188,12 @@ def _origin_of_number(number: Value) -> ExtentOrigin:
         dim = constant_of(op.operands[1])
         return number if dim is None else origin_of_extent(op.operands[0], dim)
     if op is not None and op.name == "arith.divsi":
-        multiplied = _multiplied(op.operands[0], constant_of(op.operands[1]))
-        return number if multiplied is None else _origin_of_number(multiplied)
+        factor = _factor_of_product(op.operands[0], constant_of(op.operands[1]))
+        return number if factor is None else _origin_of_number(factor)
     return number
 
 
-def _multiplied(number: Value, by: int | None) -> Value | None:
+def _factor_of_product(number: Value, by: int | None) -> Value | None:
     """Match `x * by`, as torch-mlir writes it; return `x`."""
     op = owner(number)
     if op is None or op.name != "affine.apply" or by is None or len(op.operands) != 1:

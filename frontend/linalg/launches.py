@@ -211,7 +211,7 @@ def launch_attention(
     result_type = plan.result.value.type
     memory = allocate([emit_extent(size, extents) for size in plan.result_shape], result_type)
     arrays = [
-        _strided(array, memref, extents)
+        _memref_of(array, memref, extents)
         for array, memref in zip((*plan.operands, plan.result), (*operands, memory), strict=True)
     ]
     *_, v, o = arrays
@@ -255,7 +255,7 @@ def _launch_attention(
     )
 
 
-def _strided(
+def _memref_of(
     array: AttentionArgument, memref: Value, extents: Mapping[int, Extent]
 ) -> StridedMemRef:
     """Return memory with the dimensions of a kernel's parameter; emit ops for dynamic extents."""

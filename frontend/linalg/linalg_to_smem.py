@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ...bindings.diagnostics import remark
 from ...bindings.irtypes import Module, Op
@@ -75,11 +76,14 @@ class LinalgToSmem(Pass):
         functions = self._functions(module)
         ops = [op for function in functions for op in walk(function) if _is_linalg(op)]
         plans, reasons_left = self._plans(ops)
-        # Nothing is changed before every kernel is built.
-        texts = [_text(plan) for plan in plans]
+        # Nothing is changed before every kernel is built; layers of a model have equal ones.
+        texts: dict[Any, str] = {}
+        for plan in plans:
+            if (plan.problem, plan.config) not in texts:
+                texts[plan.problem, plan.config] = _text(plan)
         rewriter = Rewriter(module)
-        for plan, kernel in zip(plans, texts, strict=True):
-            name = rewriter.add(plan, kernel)
+        for plan in plans:
+            name = rewriter.add(plan, texts[plan.problem, plan.config])
             if self.explain:
                 remark(plan.op.location, f"becomes the kernel {name}: {_describe(plan)}")
         for op, reason in reasons_left:

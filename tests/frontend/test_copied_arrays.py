@@ -93,7 +93,7 @@ def test_memrefs_with_offsets_and_gaps():
     assert np.array_equal(memory[2][~is_element], between[~is_element])
 
 
-#: Products of a part of each matrix of `x`, whose rows are not counted; with gaps, and as a branch has it.
+#: Products of a part of each matrix of `x`, whose number of rows is not known; or of what a branch has.
 PARTS = """
 func.func @main(%x: tensor<2x4x?x16xbf16>, %w: tensor<2x2x16x8xbf16>) -> tensor<2x2x?x8xf32> {
   %two = arith.constant 2 : index

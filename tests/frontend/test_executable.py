@@ -67,7 +67,11 @@ def test_rows_that_are_not_adjacent():
 
 
 def test_two_modules_and_two_kernels_of_one_name():
-    text = copying(DYNAMIC).replace("func.func", kernels(DYNAMIC, "others") + "\n  func.func", 1)
+    # Equal kernels would be one.
+    others = kernels(DYNAMIC, "others").replace(
+        "%b = gpu", "%more = arith.constant 7 : i32\n%b = gpu"
+    )
+    text = copying(DYNAMIC).replace("func.func", others + "\n  func.func", 1)
     again = text[text.index("gpu.launch_func") : text.index("    return")]
     text = text.replace(
         "    return", again.replace("@kernels", "@others").replace("%x :", "%y :") + "    return"

@@ -260,3 +260,28 @@ def test_a_softmax_of_linalg_is_one_of_attention():
         module = parse_module(text)
         lower_linalg(module)
         assert "f_attention_0" in str(module) and "gemm" not in str(module)
+
+
+def test_equal_kernels_are_one():
+    launch = """gpu.launch blocks(%i{0}, %j{0}, %k{0}) in (%a{0} = %n, %b{0} = %c1, %g{0} = %c1)
+        threads(%t{0}, %u{0}, %v{0}) in (%d{0} = %c1, %e{0} = %c1, %f{0} = %c1) {{
+      %p{0} = memref.load %x[%i{0}] : memref<4xf32>
+      %q{0} = arith.{1} %p{0}, %p{0} : f32
+      memref.store %q{0}, %x[%i{0}] : memref<4xf32>
+      gpu.terminator
+    }}"""
+    ops = ("addf", "mulf", "addf", "addf")
+    launches = "\n".join(launch.format(number, op) for number, op in enumerate(ops))
+    program = Executable(
+        f"""func.func @main(%x: memref<4xf32>) {{
+          %c1 = arith.constant 1 : index
+          %n = arith.constant 4 : index
+          {launches}
+          return
+        }}""",
+        on="cpu",
+    )
+    x = np.array([1, 2, 3, -1], np.float32)
+    expected = (x + x) ** 2 * 4
+    program(x)
+    assert np.array_equal(x, expected) and len(program.kernels) == 2
