@@ -80,7 +80,8 @@ def compile_program(
             with remark_handler(lambda location, message: remarks.append((location, message))):
                 parsed = parse_module(module)
                 if linalg is not None:
-                    lower_linalg(parsed, **linalg)
+                    remarked = {"remarks": "all"} if only_kernels else {}
+                    lower_linalg(parsed, **remarked | dict(linalg))
                 if only_kernels:
                     _check_no_op_stays([message for _, message in remarks])
                 emit = "nvvm" if on == "cpu" else "cubin"

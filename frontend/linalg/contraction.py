@@ -25,7 +25,7 @@ from .generic import (
 )
 from .memory import check_array, check_no_overlap, is_harmless
 from .precision import check_precision
-from .unsupported import Unsupported
+from .unsupported import NoContraction, Unsupported
 
 linalg: Any = import_module(f"{PACKAGE}.dialects.linalg")
 
@@ -126,10 +126,10 @@ def match_contraction(op: Op, tf32: bool, sums_in_f32: bool) -> Contraction:
     if op.name != GENERIC and linalg.isa_contraction_op(op):
         raise Unsupported("is no linalg.generic; linalg-to-smem-prepare makes one of it")
     if op.name != GENERIC or not any(is_reduction(op)):
-        raise Unsupported("is no contraction")
+        raise NoContraction("is no contraction")
     inputs, outputs = inputs_of(op), outputs_of(op)
     if len(inputs) != 2 or len(outputs) != 1:
-        raise Unsupported(
+        raise NoContraction(
             f"has {len(inputs)} inputs and {len(outputs)} outputs; a contraction has two and one"
         )
     for array in (*inputs, *outputs):
@@ -199,17 +199,19 @@ def _match_product(op: Op) -> set[int]:
     yielded = terminator(block).operands[0]
     sum_op = owner(yielded)
     if sum_op is None or sum_op.name not in ("arith.addf", "arith.addi"):
-        raise Unsupported(f"combines products by '{sum_op.name}'" if sum_op else "sums nothing up")
+        raise NoContraction(
+            f"combines products by '{sum_op.name}'" if sum_op else "sums nothing up"
+        )
     output = block.arguments[2]
     products = [operand for operand in sum_op.operands if operand != output]
     if len(products) != 1:
-        raise Unsupported("does not add one product to each sum")
+        raise NoContraction("does not add one product to each sum")
     product = owner(products[0])
     if product is not None and product.name == "arith.extf":
         raise Unsupported("rounds each product before it is added")
     if product is None or product.name not in ("arith.mulf", "arith.muli"):
         addend = f"'{product.name}'" if product is not None else "an operand"
-        raise Unsupported(f"adds {addend}, not a product")
+        raise NoContraction(f"adds {addend}, not a product")
     unsigned: set[int] = set()
     factors: list[int] = []
     for operand in product.operands:

@@ -22,7 +22,7 @@ from .gemm_plan import GemmPlan, plan_gemm
 from .generic import is_filled_with_zeros, is_needed
 from .rewriting import DIALECTS, Rewriter
 from .schedule import config_of
-from .unsupported import Unsupported
+from .unsupported import NoContraction, Unsupported
 
 #: A part of the remark at an op that becomes no kernel.
 STAYS = " stays as it is: "
@@ -68,6 +68,11 @@ class LinalgToSmem(Pass):
         choices=("version", "refuse"),
     )
     only: str = option("", "names of the functions to look at, with + between them; empty for all")
+    remarks: str = option(
+        "all",
+        "the ops that stay and get a remark: all, or products alone",
+        choices=("all", "products"),
+    )
     explain: bool = option(False, "print the configuration of each kernel as a remark")
 
     def run(self, module: Module) -> None:
@@ -88,7 +93,8 @@ class LinalgToSmem(Pass):
                 remark(plan.op.location, f"becomes the kernel {name}: {_describe(plan)}")
         for op, reason in reasons_left:
             # Ops that only a replaced product used are unused now.
-            if is_needed(op):
+            is_named = self.remarks == "all" or not isinstance(reason, NoContraction)
+            if is_named and is_needed(op):
                 remark(op.location, f"'{op.name}'{STAYS}it {reason}")
         rewriter.finish()
         if plans:
@@ -111,10 +117,12 @@ class LinalgToSmem(Pass):
                 )
         return [named[name] for name in wanted] if wanted else functions
 
-    def _plans(self, ops: list[Op]) -> tuple[list[GemmPlan | AttentionPlan], list[tuple[Op, str]]]:
+    def _plans(
+        self, ops: list[Op]
+    ) -> tuple[list[GemmPlan | AttentionPlan], list[tuple[Op, Unsupported]]]:
         """Return the plans, in the program's order, and the ops that stay, with the reasons."""
         contractions: dict[Op, Contraction] = {}
-        reasons: dict[Op, str] = {}
+        reasons: dict[Op, Unsupported] = {}
         plan_by_product: dict[Op, GemmPlan | AttentionPlan] = {}
         plan_by_product.update(self._attention(ops, reasons))
         in_attention = {op for plan in plan_by_product.values() for op in plan.products}
@@ -126,7 +134,7 @@ class LinalgToSmem(Pass):
                     op, self.f32 == "tf32", self.narrow_sums == "f32"
                 )
             except Unsupported as error:
-                reasons[op] = str(error)
+                reasons[op] = error
         planned: set[Op] = set()
         # A gated op is the epilogue of the last contraction that it reads, so that one is planned first.
         for op in reversed(list(contractions)):
@@ -135,7 +143,7 @@ class LinalgToSmem(Pass):
             try:
                 plan = self._plan(contractions[op], contractions, planned, reasons)
             except Unsupported as error:
-                reasons[op] = str(error)
+                reasons[op] = error
                 continue
             plan_by_product[op] = plan
             planned |= set(plan.ops)
@@ -148,7 +156,7 @@ class LinalgToSmem(Pass):
         ]
         return [plan_by_product[op] for op in ops if op in plan_by_product], unplanned
 
-    def _attention(self, ops: list[Op], reasons: dict[Op, str]) -> dict[Op, AttentionPlan]:
+    def _attention(self, ops: list[Op], reasons: dict[Op, Unsupported]) -> dict[Op, AttentionPlan]:
         """Return the plans of attention by their last products; a remark says why others have none."""
         plans: dict[Op, AttentionPlan] = {}
         hidden: set[Op] = set()
@@ -157,7 +165,7 @@ class LinalgToSmem(Pass):
                 plan = plan_attention(op, hidden, self.narrow_sums == "f32")
             except Unsupported as error:
                 if op.name == ATTENTION:
-                    reasons[op] = str(error)
+                    reasons[op] = error
                 else:
                     remark(
                         op.location,
@@ -174,7 +182,7 @@ class LinalgToSmem(Pass):
         product: Contraction,
         contractions: dict[Op, Contraction],
         planned: set[Op],
-        reasons: dict[Op, str],
+        reasons: dict[Op, Unsupported],
     ) -> GemmPlan:
         approximate, config = self.math == "approx", config_of(product.op)
         epilogue: Epilogue | None = None
@@ -186,7 +194,7 @@ class LinalgToSmem(Pass):
                     return self._check_alignment(plan_gemm(product, epilogue, approximate, config))
             except Unsupported as error:
                 for use in product.op.results[0].uses:
-                    reasons[use.owner.operation] = str(error)
+                    reasons[use.owner.operation] = error
         return self._check_alignment(plan_gemm(product, None, approximate, config))
 
     def _check_alignment(self, plan: GemmPlan) -> GemmPlan:

@@ -64,7 +64,8 @@ def lower_linalg(module: Module, **options: Any) -> None:
     """
     manager = passmanager.PassManager("builtin.module")
     add_passes(manager, "linalg-to-smem-prepare")
-    add_passes(manager, "linalg-to-smem", **options)
+    # The other ops become kernels later.
+    add_passes(manager, "linalg-to-smem", **{"remarks": "products"} | options)
     add_passes(manager, "linalg-fuse-rows", **{x: options[x] for x in ("math",) if x in options})
     manager.run(module.operation)
     bufferize(module)

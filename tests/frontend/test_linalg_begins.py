@@ -37,6 +37,7 @@ def test_what_sums_begin_with(name):
     assert remark == "'linalg.generic' stays as it is: it is no contraction"
     # The op that makes it is there, and the kernel reads its result.
     assert after.count("linalg.generic") == after.count("gpu.launch_func") == 1
+    assert lower(with_initial_sums(BEGINS[name]), remarks="products") == (after, [])
 
 
 def test_a_body_that_yields_another_value_moves_nothing():
