@@ -106,7 +106,7 @@ def host_code(
     kernels = _compiled_kernels(module, arch, emit)
     _run(module, _STUBS)
     manager = passmanager.PassManager("builtin.module")
-    add_passes(manager, "smem-lower-launches")
+    add_passes(manager, "smem-lower-launches", memory="host")
     manager.run(module.operation)
     for kernel_module in _kernel_modules(module):
         _leave_binary(kernel_module, arch)

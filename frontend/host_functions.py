@@ -9,6 +9,7 @@ from ..dialect.memrefs import has_identity_layout
 from ..ir import emit
 from ..ir.walk import walk
 from .host_fallback import ON_HOST, copy, is_computed_on_host
+from .host_shared import allocate
 from .moves import move
 
 #: The runtime function that takes a condition, and the number of its `cf.assert` in the program.
@@ -94,7 +95,8 @@ def use_device_memory(module: Module) -> list[str]:
         with op.location, ir.InsertionPoint(op):
             match op.name:
                 case "memref.alloc":
-                    _allocate(op)
+                    # The runtime's function decides whose memory it is.
+                    allocate(op)
                 case "memref.dealloc":
                     op.erase()
                 case "memref.copy":
@@ -112,24 +114,6 @@ def use_device_memory(module: Module) -> list[str]:
     if messages:
         _declare(module)
     return messages
-
-
-def _allocate(op: Op) -> None:
-    """Replace an allocation by `gpu.alloc`.
-
-    Outside of asynchronous regions, upstream lowers it only with `hostShared`; the runtime's function
-    decides whose memory it is.
-    """
-    dynamic, symbols = op.attributes["operandSegmentSizes"]
-    memory = emit.value(
-        "gpu.alloc",
-        list(op.operands),
-        op.results[0].type,
-        hostShared=ir.UnitAttr.get(),
-        operandSegmentSizes=ir.DenseI32ArrayAttr.get([0, dynamic, symbols]),
-    )
-    op.results[0].replace_all_uses_with(memory)
-    op.erase()
 
 
 def _declare(module: Module) -> None:

@@ -16,7 +16,8 @@ from ..ir.launch_attributes import SHARED_BYTES, TENSOR_MAP
 from ..ir.launches import LAUNCH, PLACEHOLDER, LaunchFunc, kernel_of
 from ..ir.tensor_map_parameters import pass_by_value
 from ..ir.walk import walk
-from ..passes import Pass
+from ..passes import Pass, option
+from .host_shared import share_memory
 from .host_tensor_maps import encode_tensor_map
 
 _CONSTANTS = ("arith.constant", "llvm.mlir.constant")
@@ -27,7 +28,8 @@ class LowerLaunches(Pass):
     """Encode tensor maps on the host, and give launches the shared memory and clusters of their kernel.
 
     It runs after `smem-to-nvvm` and `convert-gpu-to-nvvm`, before `gpu-to-llvm` and
-    `gpu-module-to-binary`.
+    `gpu-module-to-binary`. What functions of the host allocate becomes memory that kernels can access,
+    too; a caller frees what it is returned (`mgpuMemFree` of upstream's CUDA runtime).
     """
 
     name = "smem-lower-launches"
@@ -35,7 +37,15 @@ class LowerLaunches(Pass):
         "give launches of lowered kernels their tensor maps, dynamic shared memory and clusters"
     )
 
+    memory: str = option(
+        "shared",
+        "what memref.alloc of the host allocates: shared memory of CPU and GPU, or the host's",
+        choices=("shared", "host"),
+    )
+
     def run(self, module: Module) -> None:
+        if self.memory == "shared":
+            share_memory(module)
         finished: list[Op] = []
         for op in walk(module, LAUNCH):
             kernel = kernel_of(op)

@@ -1,7 +1,11 @@
 """A host program through Debian's C++ tools of another version, to an object file."""
 
+import os
+import re
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from host_programs import DEVICE, DYNAMIC, HOST, STATIC, copying
@@ -69,6 +73,27 @@ def test_to_an_object_file(matrix):
     assert llvm.count(b"call void @mgpuTensorMapEncodeTiled(") == 2
     code = run(TOOLS[2], "-filetype=obj", "-relocation-model=pic", "-o", "-", stdin=llvm)
     assert code.startswith(b"\x7fELF") and b"mgpuTensorMapEncodeTiled" in code
+
+
+@pytest.mark.parametrize("program", [copying(STATIC), LAYER])
+def test_the_page_runs_as_it_is_printed(program, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "hosts.md").read_text()
+    (command,) = re.findall(r"```sh\n(smem-opt program.mlir .*?)```", page, re.S)
+    (linalg,) = re.findall(r"```\n(linalg-to-smem-prepare,.*?)```", page, re.S)
+    if program is LAYER:
+        command = command.replace("gpu-kernel-outlining,smem-to-nvvm", linalg)
+    (tmp_path / "program.mlir").write_text(program)
+    bash = ["bash", "-o", "pipefail", "-c", command]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    ran = subprocess.run(
+        bash, check=False, cwd=tmp_path, capture_output=True, env={**os.environ, "PATH": path}
+    )
+    assert ran.returncode == 0, ran.stderr.decode()
+    host = (tmp_path / "program.ll").read_bytes()
+    assert b"@mgpuLaunchKernel(" in host and b"@malloc(" not in host
+    # Its result is the caller's, and freed there.
+    allocated, freed = (host.count(b"@mgpuMem%b(" % name) for name in (b"Alloc", b"Free"))
+    assert bool(allocated) == bool(freed) == (program is LAYER)
 
 
 def test_a_layer_of_bf16():
