@@ -111,6 +111,8 @@ class Executable:
         self._runtime = HostRuntime(code.kernels, code.assertions)
         self._engine = HostEngine(program.host, self._runtime.functions)
         self._loaded: dict[tuple[int, int, str], Kernel] = {}
+        #: The descriptors of the latest arrays, by the numbers of the arguments.
+        self._packed: dict[int, tuple[Any, Any]] = {}
         # Its argument is an array of addresses: of each argument, and of the returned number.
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._engine.address)
 
@@ -154,13 +156,17 @@ class Executable:
         )
         c_arguments: list[Any] = []
         matrices: list[tuple[Matrix, Any]] = []
-        for argument, slot in zip(arguments, self._inputs, strict=True):
+        for number, (argument, slot) in enumerate(zip(arguments, self._inputs, strict=True)):
             if isinstance(slot, NumberType):
                 c_arguments.append(slot.pack(argument))
                 continue
-            matrix, element = machine.read(slot.subject, argument)
-            matrices.append((matrix, argument))
-            c_arguments.append(slot.pack(matrix, element))
+            read = machine.read(slot.subject, argument)
+            matrices.append((read[0], argument))
+            # Parameters of a model are the same in each call.
+            packed = self._packed.get(number)
+            if packed is None or packed[0] != read:
+                packed = self._packed[number] = read, slot.pack(*read)
+            c_arguments.append(packed[1])
         memory, call = self._results.memory(), HostCall(machine)
         c_values = self._results.c_values(memory, c_arguments)
         addresses = (ctypes.c_void_p * len(c_values))(*map(ctypes.addressof, c_values))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,8 @@ class HostRuntime:
     def __init__(self, kernels: Mapping[str, Compiled], assertions: Sequence[str]) -> None:
         self._kernels, self._assertions = dict(kernels), assertions
         self._names = list(kernels)
-        self._functions: list[tuple[str, str]] = []
+        self._functions: dict[tuple[str, str], int] = {}
+        self._launched: list[LaunchedKernel] = []
         self._calls = threading.local()
         launch = (*[_INDEX] * 6, _INT, *[_POINTER] * 3, ctypes.c_uint64)
         functions = [
@@ -138,8 +139,9 @@ class HostRuntime:
         """Return the number of a kernel from 1 on."""
         kernel = (self._names[module - 1], name.decode())
         if kernel not in self._functions:
-            self._functions.append(kernel)
-        return self._functions.index(kernel) + 1
+            self._launched.append(LaunchedKernel(self._kernels[kernel[0]], kernel[1]))
+            self._functions[kernel] = len(self._launched)
+        return self._functions[kernel]
 
     def _launch_cluster(
         self, call: HostCall, function: int, x: int, y: int, z: int, *launch_arguments: Any
@@ -150,12 +152,8 @@ class HostRuntime:
     def _launch(
         self, call: HostCall, function: int, x: int, y: int, z: int, *launch_arguments: Any
     ) -> None:
-        *_, parameters, _, _ = launch_arguments
-        module, entry = self._functions[function - 1]
-        compiled = self._kernels[module]
-        kernel = kernel_named(compiled.manifest, entry)
-        arguments = _arguments(kernel["arguments"], parameters)
-        call.machine.launch(compiled, entry, arguments, (x, y, z))
+        kernel, parameters = self._launched[function - 1], launch_arguments[-3]
+        call.machine.launch(kernel.compiled, kernel.entry, kernel.arguments(parameters), (x, y, z))
 
     def _allocate(self, call: HostCall, size: int, stream: Any, shared: bool) -> int:
         address, owner = call.machine.allocate(size)
@@ -170,30 +168,83 @@ class HostRuntime:
             raise LaunchError(f"the program's assertion fails: {self._assertions[number]}")
 
 
-def _arguments(descriptions: Sequence[Mapping[str, Any]], parameters: int) -> list[Any]:
-    """Read a kernel's arguments.
+class LaunchedKernel:
+    """A kernel that a program launches.
 
     Args:
-        descriptions: the arguments' entries in the manifest.
-        parameters: the address of the array of pointers for the driver. Tensor maps follow the arguments;
-            they are not read, because the machine encodes its own.
+        compiled: the code of its module.
+        entry: its name.
+
+    Attributes:
+        compiled, entry: the same.
     """
-    pointers = iter((_POINTER * _count(descriptions)).from_address(parameters))
-    arguments: list[Any] = []
-    for argument in descriptions:
-        if argument["kind"] == "scalar":
-            format_ = f"<{scalar_type(argument).format}"
-            raw = ctypes.string_at(next(pointers), struct.calcsize(format_))
-            arguments.append(_number(argument, struct.unpack(format_, raw)[0]))
-            continue
-        rank = len(argument["shape"])
-        words = [_INDEX.from_address(next(pointers)).value for _ in range(3 + 2 * rank)]
-        _, aligned, offset, *extents = words
-        size = DTYPES[argument["element"]].itemsize
-        arguments.append(
-            Matrix(aligned + offset * size, tuple(extents[:rank]), tuple(extents[rank:]), size)
-        )
-    return arguments
+
+    def __init__(self, compiled: Compiled, entry: str) -> None:
+        self.compiled, self.entry = compiled, entry
+        self._descriptions = kernel_named(compiled.manifest, entry)["arguments"]
+        formats = [
+            scalar_type(argument).format
+            if argument["kind"] == "scalar"
+            else "q" * (3 + 2 * len(argument["shape"]))
+            for argument in self._descriptions
+        ]
+        # Upstream stores all parameters to one structure of C.
+        self._structure = struct.Struct(f"@{''.join(formats)}")
+        self._offsets = [
+            struct.calcsize(f"@{before}0{last}") for before, last in _prefixes("".join(formats))
+        ]
+        self._is_checked = False
+
+    def arguments(self, parameters: int) -> list[Any]:
+        """Read the arguments of a launch.
+
+        Args:
+            parameters: the address of the array of pointers for the driver. Tensor maps follow the
+                arguments; they are not read, because the machine encodes its own.
+        """
+        if not self._descriptions:
+            return []
+        start: int = _POINTER.from_address(parameters).value or 0
+        if not self._is_checked:
+            self._check_offsets(parameters, start)
+        fields = self._structure.unpack(ctypes.string_at(start, self._structure.size))
+        arguments: list[Any] = []
+        place = 0
+        for argument in self._descriptions:
+            if argument["kind"] == "scalar":
+                arguments.append(_number(argument, fields[place]))
+                place += 1
+                continue
+            rank = len(argument["shape"])
+            begin, end = place + 3, place + 3 + 2 * rank
+            size = DTYPES[argument["element"]].itemsize
+            address = fields[place + 1] + fields[place + 2] * size
+            arguments.append(
+                Matrix(address, fields[begin : begin + rank], fields[begin + rank : end], size)
+            )
+            place = end
+        return arguments
+
+    def _check_offsets(self, parameters: int, start: int) -> None:
+        """Check that the host stored the parameters as expected.
+
+        Raises:
+            LaunchError: if it did not: the code is of another version of upstream's lowering.
+        """
+        pointers = (_POINTER * len(self._offsets)).from_address(parameters)
+        offsets = [(pointer or 0) - start for pointer in pointers]
+        if offsets != self._offsets:
+            raise LaunchError(
+                f"the program has the parameters of {self.entry} at the offsets {offsets}; expected "
+                f"{self._offsets}"
+            )
+        self._is_checked = True
+
+
+def _prefixes(formats: str) -> Iterator[tuple[str, str]]:
+    """Yield each character of `struct`, and those before it."""
+    for place, last in enumerate(formats):
+        yield formats[:place], last
 
 
 def _number(argument: Mapping[str, Any], unpacked: Any) -> Any:
@@ -206,10 +257,3 @@ def _number(argument: Mapping[str, Any], unpacked: Any) -> Any:
 def _nothing() -> int:
     """Return the address of a function of C's library that has no effect, for any arguments."""
     return ctypes.cast(ctypes.CDLL(None).getpid, _POINTER).value or 0
-
-
-def _count(descriptions: Sequence[Mapping[str, Any]]) -> int:
-    return sum(
-        3 + 2 * len(description["shape"]) if description["kind"] == "memref" else 1
-        for description in descriptions
-    )

@@ -1,5 +1,6 @@
 """Programs of the host, compiled and run with the emulator in the GPU's stead."""
 
+import ctypes
 import gc
 import threading
 
@@ -13,6 +14,7 @@ from mlir_smem.bindings.diagnostics import remark_handler
 from mlir_smem.codegen import CompileError
 from mlir_smem.dialect import new_context
 from mlir_smem.frontend import Executable
+from mlir_smem.frontend.host_runtime import LaunchedKernel
 from mlir_smem.runtime import LaunchError
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -81,6 +83,22 @@ def test_two_modules_and_two_kernels_of_one_name():
     x, y = matrix(64), np.zeros((64, 64), BF16)
     program(x, y)
     assert np.array_equal(x, y)
+
+
+def test_parameters_that_are_elsewhere():
+    """Upstream stores all parameters of a launch to one structure; another version may not."""
+    program = Executable(copying(STATIC), on="cpu")
+    kernel = LaunchedKernel(program.kernels["kernels"], "copy")
+    words = (ctypes.c_int64 * 14)(*range(14))
+    address = ctypes.addressof(words)
+    pointers = (ctypes.c_void_p * 14)(*(address + 8 * place for place in range(14)))
+    x, y = kernel.arguments(ctypes.addressof(pointers))
+    assert (x.pointer, x.shape, x.strides) == (1 + 2 * 2, (3, 4), (5, 6))
+    assert (y.pointer, y.shape, y.strides) == (8 + 9 * 2, (10, 11), (12, 13))
+    pointers[3] += 8
+    kernel = LaunchedKernel(program.kernels["kernels"], "copy")
+    with pytest.raises(LaunchError, match=r"of copy at the offsets \[0, 8, 16, 32, 32"):
+        kernel.arguments(ctypes.addressof(pointers))
 
 
 def test_memory_and_results():
