@@ -20,6 +20,7 @@ from .dynamic_extents import (
 )
 from .expressions import TensorElement
 from .gemm_plan import ASSUMED
+from .generic import GENERIC, body, inputs_of
 from .memory import check_array
 from .unsupported import Unsupported
 
@@ -125,6 +126,9 @@ def plan_attention(op: Op, hidden: Collection[Op], narrow: bool) -> AttentionPla
 def _plan(attention: Attention, product: Op) -> AttentionPlan:
     elements = {"q": attention.q, "k": attention.k, "v": attention.v, "o": attention.o}
     types = {name: str(element.value.type.element_type) for name, element in elements.items()}
+    if types["o"] == "f32" and _is_rounded(attention.o.value, types["q"]):
+        # The kernel rounds; what uses the sums of f32 would do so, too.
+        types["o"] = types["q"]
     if len(set(types.values())) > 1:
         listed = ", ".join(f"{name} of {type_}" for name, type_ in types.items())
         raise Unsupported(f"has {listed}; the kernel has one type")
@@ -167,6 +171,20 @@ def _plan(attention: Attention, product: Op) -> AttentionPlan:
         dynamic.sources,
         math.nan if attention.divides_result else 0.0,
     )
+
+
+def _is_rounded(sums: Value, element: str) -> bool:
+    """Whether each op that uses a tensor rounds its elements to a type first."""
+    uses = list(sums.uses)
+    for use in uses:
+        user = use.owner.operation
+        if user.name != GENERIC or use.operand_number >= len(inputs_of(user)):
+            return False
+        for inner in body(user).arguments[use.operand_number].uses:
+            op = inner.owner.operation
+            if op.name != "arith.truncf" or str(op.results[0].type) != element:
+                return False
+    return bool(uses)
 
 
 def _shift(attention: Attention, dynamic: DynamicExtents, queries: int, keys: int) -> int:

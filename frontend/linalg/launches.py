@@ -11,12 +11,13 @@ from ...bindings.mlir import gpu, ir, scf
 from ...ir import emit
 from ...kernels.attention.generator.config import MULTIPROCESSORS
 from ...kernels.gemm.generator.time_model import H200
-from ..extents import Extent, ceildiv, index, minimum, product, times
+from ..extents import Extent, ceildiv, extents_of, index, minimum, product, times
 from ..moves import fill, move
 from .attention_plan import AttentionArgument, AttentionPlan
 from .contraction import ArrayAccess
 from .dynamic_extents import emit_extent
 from .gemm_plan import GemmPlan
+from .generic import GENERIC
 from .views import StridedMemRef, allocate, as_tensor
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -208,7 +209,10 @@ def launch_attention(
     extents = {
         number: source.emit(memories.get(source.tensor)) for number, source in plan.dynamic.items()
     }
-    result_type = plan.result.value.type
+    program_type = plan.result.value.type
+    # The program may round a result of f32 to the kernel's type later.
+    element = plan.operands[0].value.type.element_type
+    result_type = ir.RankedTensorType.get(program_type.shape, element)
     memory = allocate([emit_extent(size, extents) for size in plan.result_shape], result_type)
     arrays = [
         _memref_of(array, memref, extents)
@@ -233,7 +237,30 @@ def launch_attention(
             with ir.InsertionPoint(branches.else_block):
                 fill(memory, plan.without_keys)
                 scf.YieldOp([])
-    return as_tensor(memory, result_type)
+    result = as_tensor(memory, result_type)
+    return result if result_type == program_type else _widen(result, memory, program_type)
+
+
+def _widen(tensor: Value, memory: Value, type_: Type) -> Value:
+    """Emit a `linalg.generic` that widens a tensor, whose memory has its extents; return its result."""
+    extents = [extent for extent in extents_of(memory) if not isinstance(extent, int)]
+    empty = emit.value("tensor.empty", extents, type_)
+    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
+    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+    op = emit.op(
+        GENERIC,
+        (tensor, empty),
+        [type_],
+        regions=1,
+        indexing_maps=ir.ArrayAttr.get([identity, identity]),
+        iterator_types=ir.ArrayAttr.get([parallel] * type_.rank),
+        operandSegmentSizes=ir.DenseI32ArrayAttr.get([1, 1]),
+    )
+    block = op.regions[0].blocks.append(tensor.type.element_type, type_.element_type)
+    with ir.InsertionPoint(block):
+        wide = emit.value("arith.extf", (block.arguments[0],), type_.element_type)
+        emit.op("linalg.yield", (wide,))
+    return op.results[0]
 
 
 def _launch_attention(

@@ -57,12 +57,21 @@ def split_index(index: LoopIndex, extents: Sequence[int]) -> list[LoopIndex] | N
 
     Args:
         index: the index.
-        extents: of the parts, the most significant one first. Only that one may be dynamic.
+        extents: of the parts, the most significant one first. Of those that are not 1, only the first may
+            be dynamic.
 
     Example:
         >>> split_index((Digit(0, 1, 8),), (2, 4))
         [(Digit(loop=0, step=4, extent=2),), (Digit(loop=0, step=1, extent=4),)]
     """
+    wide = [dim for dim, extent in enumerate(extents) if extent != 1]
+    if len(wide) not in (0, len(extents)):
+        parts_of_wide = split_index(index, [extents[dim] for dim in wide])
+        if parts_of_wide is None:
+            return None
+        return [
+            parts_of_wide[wide.index(dim)] if dim in wide else () for dim in range(len(extents))
+        ]
     digits = list(index)
     parts: list[LoopIndex] = []
     for extent in reversed(extents[1:]):

@@ -25,6 +25,12 @@ ARBITRARY = (
     "causal masks and windows"
 )
 
+#: Another reason: a mask, or the numbers that places are compared with.
+IN_MEMORY = (
+    "masks scores by what is in memory; the kernel has causal masks and windows, which compare the "
+    "places of a query and a key"
+)
+
 #: Numbers up to this one are added to indices without an overflow.
 _FURTHEST = 1 << 30
 
@@ -163,7 +169,9 @@ def _comparisons(node: Node, holds: bool) -> list[_LinearSum]:
 def _of_constant(element: TensorElement, holds: bool) -> list[_LinearSum]:
     """Return the comparisons for a constant matrix of truth values, one for each query and key."""
     constant = read_constant(element)
-    if constant is None or constant[0].dtype != bool:
+    if constant is None:
+        raise Unsupported(IN_MEMORY)
+    if constant[0].dtype != bool:
         raise Unsupported(ARBITRARY)
     allowed, indices = constant[0] == holds, constant[1]
     if allowed.all():
@@ -277,4 +285,5 @@ def _sum(node: Node) -> _LinearSum:
     if isinstance(node, AppliedOp) and node.name in ("arith.addi", "arith.subi"):
         left, right = map(_sum, node.operands)
         return left.plus(right, 1 if node.name == "arith.addi" else -1)
-    raise Unsupported(ARBITRARY)
+    is_in_memory = isinstance(node, TensorElement) and read_constant(node) is None
+    raise Unsupported(IN_MEMORY if is_in_memory else ARBITRARY)

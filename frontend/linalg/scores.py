@@ -25,6 +25,9 @@ from .masks import ARBITRARY, MaskCondition
 from .softmax import Factors, factors, is_lowest, only_loop
 from .unsupported import Unsupported
 
+#: A part of reasons.
+_MASKS = "the kernel has causal masks and windows"
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -61,7 +64,7 @@ def match_scores(node: Node, scale: float) -> Scores:
             type_, holds = node.type, _hides(no, scale, node.type)
             masked, node = (no, yes) if holds else (yes, no)
             if not _hides(masked, scale, type_):
-                raise Unsupported(ARBITRARY)
+                raise Unsupported(_reason_of_fill(no if isinstance(no, Constant) else yes, type_))
             conditions.append(MaskCondition(condition, holds, masked.value))
         elif isinstance(node, AppliedOp) and node.name == "arith.addf":
             has_product = [
@@ -75,7 +78,9 @@ def match_scores(node: Node, scale: float) -> Scores:
                 conditions.append(match_additive_mask(addend, scale))
             node = node.operands[has_product.index(True)]
         elif isinstance(node, AppliedOp) and node.name:
-            raise Unsupported(f"computes '{node.name}' of scores by something else than a number")
+            raise Unsupported(
+                f"computes '{node.name}' of scores; the kernel multiplies them by a constant, and masks"
+            )
         else:
             raise Unsupported("has scores that are no products of queries and keys")
     return Scores(node, scale, conditions)
@@ -96,7 +101,21 @@ def match_additive_mask(mask: Node, scale: float) -> MaskCondition:
         for zero, masked, holds in ((yes, no, True), (no, yes, False)):
             if is_constant(zero, 0) and _hides(masked, scale, mask.type):
                 return MaskCondition(condition, holds, masked.value)
-    raise Unsupported(ARBITRARY)
+            if is_constant(zero, 0) and isinstance(masked, Constant):
+                raise Unsupported(_reason_of_fill(masked, mask.type))
+    if any(isinstance(part, TensorElement) for part in parts_of(mask)):
+        raise Unsupported(f"adds a tensor to scores, a bias or a mask; {_MASKS}")
+    raise Unsupported(f"adds numbers to scores that are no mask; {_MASKS}")
+
+
+def _reason_of_fill(masked: Node, type_: str) -> str:
+    """Return why a kernel does not mask with a score."""
+    if not isinstance(masked, Constant):
+        return ARBITRARY
+    return (
+        f"masks with {masked.value:g}, which may be a score; the kernel takes -inf, and about the "
+        f"smallest number of {type_}"
+    )
 
 
 def match_sum_of_products(

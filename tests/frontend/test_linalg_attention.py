@@ -143,6 +143,19 @@ def test_what_becomes_attention(name):
     assert "arith.constant 0.180336878 : f32" in after
 
 
+def test_a_result_that_is_used_once_it_is_rounded():
+    """Upstream fuses the rounding into the op that adds; the kernel stores what that reads."""
+    rounded = "%y = arith.truncf %i : f32 to bf16\n    linalg.yield %y : bf16\n  } -> !o"
+    twice = rounded.replace("%y =", "%z =", 1).replace(
+        "    linalg", "    %y = arith.addf %z, %z : bf16\n    linalg"
+    )
+    text = substitute(attention().replace("2x3x", "1x1x"), (rounded, twice))
+    o, arrays, (remark,) = run(text, *[(1, 1, 64, 64)] * 3)
+    assert "attention of bf16, 1x1x64x64, " in remark
+    once = attention_in_f64(*arrays, 0.125, True)
+    assert np.abs(o.astype(np.float64) - 2 * once).max() < 2**-5
+
+
 def test_a_grid_is_a_multiple_of_clusters():
     # One head has 65 tiles of 128 queries; clusters of two CTAs share what they read.
     text = attention(m=8200, n=8200, d=128).replace("2x3x", "1x1x")
@@ -311,7 +324,7 @@ def test_torch_mlirs_op():
 OP_STAYS = {
     "an arbitrary mask": (
         substitute(OP, ("arith.select %sees, %zero, %none", "arith.select %sees, %zero, %s")),
-        "masks scores by something else than a comparison of the places of a query and a key",
+        "adds a tensor to scores, a bias or a mask; the kernel has causal masks and windows",
     ),
     "f32": (
         OP.replace("bf16", "f32").replace("0xFF80", "0xFF800000"),

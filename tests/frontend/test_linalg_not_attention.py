@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from attention_programs import (
     CAUSAL,
+    SELECT,
     attention,
     constant_mask,
     counted_places,
@@ -45,11 +46,11 @@ NOT_ATTENTION = {
             ("%v: !v)", "%v: !v, %scale: f32)"),
             ("%scale = arith.constant 1.250000e-01 : f32\n", "\n"),
         ),
-        "computes 'arith.mulf' of scores by something else than a number",
+        "computes 'arith.mulf' of scores; the kernel multiplies them by a constant, and masks",
     ),
     "a function of scores": (
         attention(mask="%y = math.tanh %x : f32"),
-        "computes 'math.tanh' of scores by something else than a number",
+        "computes 'math.tanh' of scores; the kernel multiplies them by a constant, and masks",
     ),
     "sums over another axis": (
         substitute(
@@ -115,7 +116,38 @@ NOT_ATTENTION = {
                 "^bb0(%i: f32, %j: f32, %t: f32):\n    %x = arith.mulf",
             ),
         ),
-        ARBITRARY,
+        "adds a tensor to scores, a bias or a mask; the kernel has causal masks and windows",
+    ),
+    "truth values in memory": (
+        substitute(
+            attention(mask="%y = arith.select %j, %x, %none : f32"),
+            ("%v: !v)", "%v: !v, %mask: tensor<2x3x64x64xi1>)"),
+            (
+                "[#all, #all], iterator_types = #each}\n    ins(%scores : !s)",
+                "[#all, #all, #all], iterator_types = #each}\n"
+                "    ins(%scores, %mask : !s, tensor<2x3x64x64xi1>)",
+            ),
+            (
+                "^bb0(%i: f32, %t: f32):\n    %x = arith.mulf",
+                "^bb0(%i: f32, %j: i1, %t: f32):\n    %x = arith.mulf",
+            ),
+        ),
+        "masks scores by what is in memory; the kernel has causal masks and windows",
+    ),
+    "numbers that are no mask": (
+        attention(mask="%y = arith.addf %x, %scale : f32"),
+        "adds numbers to scores that are no mask; the kernel has causal masks and windows",
+    ),
+    "a mask of -1e9 that is added": (
+        substitute(
+            attention(mask=CAUSAL),
+            (
+                SELECT,
+                "%add = arith.select %sees, %zero, %few : f32\n%y = arith.addf %x, %add : f32",
+            ),
+            ("%scale =", "%few = arith.constant -1.0e9 : f32\n%scale ="),
+        ),
+        "masks with -1e+09, which may be a score",
     ),
     "a constant that is no band": (constant_mask(np.tri(64)[:, ::-1]), ARBITRARY),
     "places that are not counted up": (counted_places([*range(63), 62]), ARBITRARY),
@@ -158,7 +190,7 @@ NOT_ATTENTION = {
             ("%x, %none", "%x, %few"),
             ("%scale =", "%few = arith.constant -1.0e9 : f32\n%scale ="),
         ),
-        ARBITRARY,
+        "masks with -1e+09, which may be a score; the kernel takes -inf, and about the smallest",
     ),
     "keys behind the last one": (
         attention(n=96, mask=CAUSAL),
