@@ -19,8 +19,9 @@ from .unsupported import Unsupported
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
-#: Mersenne's primes, larger than any extent.
-_PRIMES = tuple((1 << bits) - 1 for bits in (61, 89, 107, 127, 521, 607, 1279, 2203))
+#: The exponents of Mersenne's primes that are larger than any extent.
+_EXPONENTS = (61, 89, 107, 127, 521, 607, 1279, 2203, 2281, 3217, 4253, 4423, 9689, 9941, 11213)
+_PRIMES = tuple((1 << exponent) - 1 for exponent in _EXPONENTS)
 
 
 @dataclass(frozen=True)
