@@ -82,7 +82,7 @@ func.func @op(%q: tensor<4x256x128xf16>, %k: tensor<4x512x128xf16>, %v: tensor<4
 // A mask that is given stays an op of its own.
 // CHECK: func.func @masked
 // CHECK: "tm_tensor.attention"
-// REMARK: 'tm_tensor.attention' stays as it is: it masks scores by something else than a comparison of the places of a query and a key
+// REMARK: 'tm_tensor.attention' stays as it is: it adds a tensor to scores, a bias or a mask; the kernel has causal masks and windows
 func.func @masked(%q: tensor<4x256x128xf16>, %k: tensor<4x512x128xf16>, %v: tensor<4x512x128xf16>, %mask: tensor<4x256x512xf16>) -> tensor<4x256x128xf16> {
   %of_o = tensor.empty() : tensor<4x256x128xf16>
   %o = "tm_tensor.attention"(%q, %k, %v, %mask, %of_o) {operandSegmentSizes = array<i32: 4, 1>}
