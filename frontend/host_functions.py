@@ -34,7 +34,7 @@ _MODULES = ("gpu.module", "gpu.binary")
 def host_ops(module: Module) -> list[Op]:
     """Return the ops of a program outside of its kernels, in pre-order."""
     ops: list[Op] = []
-    for top in module.body.operations:
+    for top in module.operation.regions[0].blocks[0].operations:
         if top.operation.name not in _MODULES:
             ops += walk(top.operation)
     return ops

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ..bindings.diagnostics import file_position, remark, remark_handler
@@ -11,7 +12,7 @@ from ..bindings.irtypes import Location
 from ..bindings.mlir import PACKAGE, ir
 from ..bindings.parsing import parse_module
 from ..codegen import CompileError, toolchain
-from ..codegen.package_versions import version_of
+from ..codegen.package_versions import installed_version, version_of
 from ..dialect import new_context
 from .host_code import HostCode, host_code
 from .host_engine import HostObject, host_object, this_cpu
@@ -67,8 +68,7 @@ def compile_program(
     """
     lowering = linalg if linalg is None else sorted(linalg.items())
     settings = (arch, mixed, sorted((options or {}).items()), lowering, only_kernels)
-    tools = toolchain() if on == "gpu" else version_of(PACKAGE)
-    file = CachedFile("program", ("llvmlite",), tools, on, module, entry, *settings)
+    file = CachedFile("program", partial(_versions, on), on, module, entry, *settings)
     explain = any(passes and passes.get("explain") for passes in (options, linalg))
     cached: HostProgram | None = None if explain else file.read()
     if cached is not None:
@@ -95,6 +95,12 @@ def compile_program(
     program = HostProgram(code, host_object(code.llvm_ir, code.function), noted)
     file.write(program)
     return program
+
+
+def _versions(on: str) -> tuple[Any, ...]:
+    """Return the versions of the tools that make a program."""
+    tools = toolchain() if on == "gpu" else version_of(PACKAGE)
+    return tools, installed_version("llvmlite")
 
 
 def _check_no_op_stays(remarks: Sequence[str]) -> None:

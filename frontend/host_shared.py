@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from ..bindings.irtypes import Module, Op, Value
+from ..bindings.irtypes import Op, Value
 from ..bindings.mlir import ir
 from ..ir import emit
-from ..ir.walk import walk
+from .linalg.generic import terminator
 
 _TOKEN = "!gpu.async.token"
 
 _ENDS = ("func.return", "scf.yield")
 
 
-def share_memory(module: Module) -> None:
+def share_memory(ops: Sequence[Op]) -> None:
     """Let functions of the host allocate memory that kernels can access, and free it.
 
     Where a program frees some memory itself, no other is freed. Else memory is freed at the end of the
     block that allocates it, unless it leaves the block.
+
+    Args:
+        ops: those of the functions.
     """
-    host = [
-        op
-        for top in module.operation.regions[0].blocks[0].operations
-        if top.operation.name not in ("gpu.module", "gpu.binary")
-        for op in walk(top.operation)
-    ]
-    allocations = [op for op in host if op.name == "memref.alloc" and _is_default(op.results[0])]
-    frees = [op for op in host if op.name == "memref.dealloc" and _is_default(op.operands[0])]
+    allocations = [op for op in ops if op.name == "memref.alloc" and _is_default(op.results[0])]
+    frees = [op for op in ops if op.name == "memref.dealloc" and _is_default(op.operands[0])]
     for op in frees:
         _free(op, op.operands[0])
         op.erase()
     for op in allocations:
         memory = allocate(op)
-        block = memory.owner.operation.block
-        end = block.operations[len(block.operations) - 1].operation
+        end = terminator(memory.owner.operation.block)
         if not frees and not _leaves(memory, end):
             _free(end, memory)
 

@@ -17,6 +17,7 @@ from ..ir.launches import LAUNCH, PLACEHOLDER, LaunchFunc, kernel_of
 from ..ir.tensor_map_parameters import pass_by_value
 from ..ir.walk import walk
 from ..passes import Pass, option
+from .host_functions import host_ops
 from .host_shared import share_memory
 from .host_tensor_maps import encode_tensor_map
 
@@ -45,7 +46,7 @@ class LowerLaunches(Pass):
 
     def run(self, module: Module) -> None:
         if self.memory == "shared":
-            share_memory(module)
+            share_memory(host_ops(module))
         finished: list[Op] = []
         for op in walk(module, LAUNCH):
             kernel = kernel_of(op)

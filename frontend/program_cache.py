@@ -6,12 +6,11 @@ A file is a pickle; it is read if a compiled kernel would be (`runtime.cache`).
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..codegen.package_versions import installed_version
 from ..codegen.versions import sources_digest
 from ..runtime import cache_folder
 from ..runtime.cache import read_checked, write_checked
@@ -28,17 +27,17 @@ class CachedFile:
 
     Args:
         kind: what it holds; the name's extension.
-        packages: the distributions whose versions it depends on, besides this one.
+        versions: returns the versions of other packages that it depends on; not called if the cache is
+            off, because reading what is installed takes up to a quarter of a second.
         parts: what else it depends on, by `repr`.
     """
 
-    def __init__(self, kind: str, packages: Sequence[str], *parts: Any) -> None:
+    def __init__(self, kind: str, versions: Callable[[], Any], *parts: Any) -> None:
         self._kind = kind
         folder = cache_folder()
         self._path: Path | None = None
         if folder is not None:
-            versions = (sources_digest(_FOLDERS), *map(installed_version, packages))
-            digest = sha256(repr((versions, parts)).encode())
+            digest = sha256(repr((sources_digest(_FOLDERS), versions(), parts)).encode())
             self._path = folder / f"{digest.hexdigest()}.{kind}"
 
     def read(self) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..codegen import CompileError
+from ..codegen.package_versions import installed_version
 from .call_signature import OutputSpec, Part, Signature, TensorRef, TensorType, ViewOp
 from .program_cache import CachedFile
 from .tm_tensor import lower_tm_tensor
@@ -105,7 +106,7 @@ def export_torch(
             )
             file = CachedFile(
                 "linalg",
-                ("torch", "torch-mlir"),
+                lambda: [installed_version(package) for package in ("torch", "torch-mlir")],
                 graph_key(torch, program),
                 (lifted_module.aliases, sorted(lifted_module.whole), lifted_module.rebound),
                 list(state.tensors),

@@ -163,9 +163,9 @@ def read_checked(path: Path) -> bytes | None:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder, "code")
         ...     write_checked(file, b"code", "the code")
-        ...     kept = read_checked(file)
+        ...     content = read_checked(file)
         ...     _ = file.write_bytes(file.read_bytes() + b"more")
-        ...     print(kept, read_checked(file))
+        ...     print(content, read_checked(file))
         b'code' None
     """
     data = read_cached(path)
@@ -175,21 +175,7 @@ def read_checked(path: Path) -> bytes | None:
 
 
 def write_checked(path: Path, content: bytes, what: str) -> None:
-    """Write a file of the cache with a checksum; see `write_cached`.
-
-    Args:
-        path: the file.
-        content: its bytes.
-        what: the name of the content in the warning.
-
-    Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_checked(Path(folder, "code"), b"code", "the code")
-        ...     print(Path(folder, "code").stat().st_size)
-        36
-    """
+    """Write a file of the cache with a checksum; parameters as `write_cached` has them."""
     write_cached(path, sha256(content).digest() + content, what)
 
 

@@ -13,7 +13,7 @@ from ...layout.elements import UNIT_BYTES
 from ...runtime.arguments import DTYPES
 from ..extents import Extent, ceildiv, extents_of, index, product, times
 from .gemm_dims import Group
-from .generic import RESHAPES, owner
+from .generic import RESHAPES, owner, terminator
 
 #: Ops whose results are memory of their own.
 _ALLOCATED = ("tensor.empty", "tensor.pad", "tensor.generate", "bufferization.alloc_tensor")
@@ -63,7 +63,7 @@ def _is_contiguous(tensor: Value) -> bool:
     if op.name == "tensor.insert_slice":
         return _is_contiguous(op.operands[1])
     if op.name == "scf.if":
-        ends = [region.blocks[0].operations[-1] for region in op.regions]
+        ends = [terminator(region.blocks[0]) for region in op.regions]
         return all(_is_contiguous(end.operands[tensor.result_number]) for end in ends)
     if op.name.startswith("linalg."):
         outputs = list(op.operands)[-len(op.results) :]

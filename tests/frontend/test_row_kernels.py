@@ -294,8 +294,10 @@ class Drawing:
 
     def program(self):
         """Return the module, and its results."""
-        made = self.values[len(self.arguments) :]
-        results = self.draw(st.lists(st.sampled_from(made), min_size=1, unique_by=lambda v: v[0]))
+        computed = self.values[len(self.arguments) :]
+        results = self.draw(
+            st.lists(st.sampled_from(computed), min_size=1, unique_by=lambda v: v[0])
+        )
         types = ", ".join(text_of(array) for _, array, _ in results)
         arguments = ", ".join(f"%a{n}: {text_of(a)}" for n, a in enumerate(self.arguments))
         names = ", ".join(name for name, _, _ in results)
